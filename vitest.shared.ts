@@ -1,0 +1,22 @@
+/** One configuration for every package: fast tests by default, `*.slow.test.ts` with `--mode slow`. */
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig(({ mode }) => {
+  const slow = mode === 'slow';
+  const conditions = ['posenc-source', 'node', 'import', 'module', 'default'];
+  return {
+    resolve: { conditions },
+    ssr: { resolve: { conditions, externalConditions: conditions } },
+    test: {
+      include: [slow ? 'test/**/*.slow.test.ts' : 'test/**/*.test.ts'],
+      exclude: slow ? [] : ['test/**/*.slow.test.ts'],
+      passWithNoTests: true,
+      pool: 'forks' as const,
+      maxWorkers: 1,
+      isolate: false,
+      execArgv: ['--conditions=posenc-source'],
+      testTimeout: slow ? 600_000 : 60_000,
+      reporters: ['default', ['json', { outputFile: `test-results/${slow ? 'slow' : 'fast'}.json` }]],
+    },
+  };
+});
