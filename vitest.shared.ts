@@ -1,7 +1,7 @@
 /** One configuration for every package: fast tests by default, `*.slow.test.ts` with `--mode slow`. */
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig(({ mode }) => {
+export default defineConfig(({ mode }: { mode: string }) => {
   const slow = mode === 'slow';
   const conditions = ['posenc-source', 'node', 'import', 'module', 'default'];
   return {

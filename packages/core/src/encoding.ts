@@ -123,6 +123,20 @@ export interface Encoding<P extends ParamSpecs = ParamSpecs> {
   hooks(params: ParamTensors<P>): (at: Positions) => Hooks;
 }
 
+/** Numbers an encoding is made of, for `inspect` to print and draw. What they are decides the picture, not whose they are. */
+export interface NamedTable {
+  readonly name: string;
+  /** frequency: radians per position, one per channel pair · bucket: a row index per offset · slope: per head · value: anything else. */
+  readonly quantity: 'frequency' | 'bucket' | 'slope' | 'value';
+  /** One name per dimension: ['pair'], ['offset'], ['head', 'offset'] … */
+  readonly axes: readonly string[];
+  readonly shape: readonly number[];
+  /** First index of each axis when it is not 0 (offsets start below zero). */
+  readonly start?: readonly number[];
+  /** Row-major, float64. */
+  readonly data: ArrayLike<number>;
+}
+
 /** An encoding as a plug-in: what a package exports and the registry holds. */
 export interface PositionalEncoding<Type extends string = string, Config = unknown> {
   readonly contract: 1;
@@ -134,7 +148,11 @@ export interface PositionalEncoding<Type extends string = string, Config = unkno
   readonly equation: string;
   /** Strict, without `type`; defaults filled in, unknown keys rejected. */
   readonly config: ZodType<Config>;
+  /** Where the paper, its code and practice differ, and which of them the default follows. */
+  readonly notes: readonly string[];
   create(config: Config, dims: Dims): Encoding;
+  /** What `inspect` shows beyond what it can measure by calling the hooks. */
+  tables?(config: Config, dims: Dims): readonly NamedTable[];
 }
 
 /** Infers an encoding's parameter names, so `hooks(({ table }) => …)` is typed without annotations. */

@@ -8,7 +8,8 @@ export function explicit(rows: readonly ArrayLike<number>[]): Grid {
   const cols = rows[0]?.length ?? 0;
   const data = new Int32Array(rows.length * cols);
   rows.forEach((row, b) => {
-    if (row.length !== cols) throw new RangeError(`row ${b} has ${row.length} entries, row 0 has ${cols}: rows must be equally long`);
+    if (row.length !== cols)
+      throw new RangeError(`row ${b} has ${row.length} entries, row 0 has ${cols}: rows must be equally long`);
     for (let t = 0; t < cols; t++) {
       const value = row[t]!;
       if (!Number.isInteger(value)) throw new RangeError(`entry [${b}, ${t}] is ${value}: only integers are allowed`);
@@ -78,7 +79,10 @@ export function sliceColumns(grid: Grid, start: number, end: number): Grid {
   return {
     rows: grid.rows,
     cols,
-    data: Int32Array.from({ length: grid.rows * cols }, (_, i) => grid.data[Math.floor(i / cols) * grid.cols + start + (i % cols)]!),
+    data: Int32Array.from(
+      { length: grid.rows * cols },
+      (_, i) => grid.data[Math.floor(i / cols) * grid.cols + start + (i % cols)]!,
+    ),
   };
 }
 

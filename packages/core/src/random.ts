@@ -4,7 +4,7 @@
  */
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
 import { uniformInt } from 'pure-rand/distribution/uniformInt';
-import { xoroshiro128plus, xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
+import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
 import type { RandomGenerator } from 'pure-rand/types/RandomGenerator';
 
 export type Random = RandomGenerator;
@@ -16,9 +16,16 @@ export function hash32(text: string): number {
   return h >>> 0;
 }
 
-/** The stream called `name` under a root seed. */
+/** The stream called `name` under a root seed: all 128 bits of state come from both. */
 export function stream(seed: number, name: string): Random {
-  return xoroshiro128plus(hash32(`${seed}/${name}`) | 0);
+  return xoroshiro128plusFromState([1, 2, 3, 4].map((word) => avalanche(hash32(`${word}/${seed}/${name}`)) | 0));
+}
+
+/** MurmurHash3's finaliser: FNV alone leaves similar names with similar seeds. */
+function avalanche(h: number): number {
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
 }
 
 /** The generator's state as JSON data, and back: what a checkpoint keeps. */
@@ -50,7 +57,8 @@ export function permutation(random: Random, n: number): number[] {
 /** k distinct integers of 0..n−1 in random order. */
 export function sample(random: Random, n: number, k: number): number[] {
   const seen = new Set<number>();
-  for (let i = n - k; i < n; i++) { // Floyd: one draw per element, whatever n is
+  for (let i = n - k; i < n; i++) {
+    // Floyd: one draw per element, whatever n is
     const candidate = below(random, i + 1);
     seen.add(seen.has(candidate) ? i : candidate);
   }
