@@ -16,7 +16,10 @@ export default defineConfig(({ mode }: { mode: string }) => {
       isolate: false,
       execArgv: ['--conditions=posenc-source'],
       testTimeout: slow ? 600_000 : 60_000,
-      reporters: ['default', ['json', { outputFile: `test-results/${slow ? 'slow' : 'fast'}.json` }]],
+      reporters: ['default', ['json', { outputFile: `test-results/${slow ? 'slow' : 'fast'}.json` }]] as [
+        'default',
+        ['json', object],
+      ],
     },
   };
 });

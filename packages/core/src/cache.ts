@@ -1,0 +1,41 @@
+/** What decoding remembers: rotated keys, values, and host data about the tokens behind them. Immutable; the caller disposes. */
+import type { Tensor4D } from '@tensorflow/tfjs';
+import type { Grid } from './encoding.ts';
+
+export interface LayerCache {
+  /** [B, Hkv, T, Dr] rotated. */
+  readonly k: Tensor4D;
+  /** [B, Hkv, T, Dh] */
+  readonly v: Tensor4D;
+  /** [B, Hkv, T, Dh] unrotated: only in a layer whose `bias` or `scores` read content. */
+  readonly rawKeys?: Tensor4D;
+  /** [B, H, T, F] what `carry` returned. */
+  readonly carried?: Tensor4D;
+}
+
+export interface Cache {
+  /** One per layer; empty before the first call. */
+  readonly layers: readonly LayerCache[];
+  /** [B|1, T] of every token seen. */
+  readonly positions: Grid;
+  /** [B|1, T] 1 = real. */
+  readonly real?: Grid;
+  /** [B|1, 1] fixed for the session, so that cached keys and later queries agree. */
+  readonly seqLen: Grid;
+}
+
+const empty: Grid = { rows: 1, cols: 0, data: new Int32Array(0) };
+
+/** Opens a decoding session. `seqLen`: final length of each row's sequence, prompt and new tokens. */
+export function startCache(seqLen: number | readonly number[]): Cache {
+  const lengths = typeof seqLen === 'number' ? [seqLen] : seqLen;
+  return { layers: [], positions: empty, seqLen: { rows: lengths.length, cols: 1, data: Int32Array.from(lengths) } };
+}
+
+/** Every tensor a cache holds. */
+export const cacheTensors = (cache: Cache): Tensor4D[] =>
+  cache.layers.flatMap((layer) => Object.values(layer).filter((tensor): tensor is Tensor4D => tensor !== undefined));
+
+export function disposeCache(cache: Cache): void {
+  for (const tensor of cacheTensors(cache)) tensor.dispose();
+}

@@ -1,0 +1,97 @@
+/** The shared transformer's config: plain JSON whose words are the field's. Families of models are data, never branches. */
+import { z } from 'zod';
+import type { Dims } from './encoding.ts';
+import { PosencError } from './errors.ts';
+import { parseConfig } from './parse.ts';
+
+const positive = z.int().min(1);
+
+export const modelSchema = z.strictObject({
+  vocabSize: positive.describe('number of tokens'),
+  modelDim: positive.describe('width of the residual stream'),
+  numLayers: positive,
+  numHeads: positive.describe('query heads per layer'),
+  numKvHeads: positive.optional().describe('key/value heads (grouped queries); default numHeads'),
+  headDim: positive.optional().describe('width of a head; default modelDim / numHeads'),
+  mlpDim: positive.optional().describe('hidden width of the MLP; default 4 × modelDim'),
+  embeddingDim: positive.optional().describe('width of the token embedding when it differs from modelDim (ALBERT)'),
+  causal: z.boolean().default(true).describe('false: every token sees every other'),
+  norm: z.enum(['layernorm', 'rmsnorm']).default('layernorm'),
+  normEps: z.number().positive().default(1e-5),
+  normPlacement: z
+    .enum(['pre', 'post'])
+    .default('pre')
+    .describe('norm before each sublayer, or after its residual sum'),
+  normBias: z.boolean().default(true).describe('layernorm only'),
+  embeddingNorm: z.boolean().default(false).describe('a norm right after the embedding (BERT, BLOOM)'),
+  activation: z.enum(['relu', 'gelu', 'gelu-tanh', 'swiglu', 'geglu', 'geglu-tanh']).default('relu'),
+  attentionBias: z.enum(['all', 'qkv', 'none']).default('all').describe('which attention projections have biases'),
+  mlpBias: z.boolean().default(true),
+  tiedEmbeddings: z.boolean().default(true).describe('the output head reuses the token embedding'),
+  headBias: z.boolean().default(false).describe('a bias on the logits'),
+  qkNorm: z.boolean().default(false).describe('RMS norm of queries and keys per head, before any rotation'),
+  parallelResidual: z.boolean().default(false).describe('attention and MLP read the same input (GPT-NeoX)'),
+  scoreScale: z.number().positive().optional().describe('factor on q·k; default 1/√headDim (T5: 1)'),
+  scoreSoftcap: z.number().positive().optional().describe('c·tanh(score/c) (Gemma 2)'),
+  logitSoftcap: z.number().positive().optional(),
+  slidingWindow: positive.optional().describe('a token sees this many tokens, itself included'),
+  embeddingScale: z
+    .union([z.number().positive(), z.literal('sqrtModelDim')])
+    .default(1)
+    .describe('factor on token embeddings before positions are added (the 2017 paper: sqrtModelDim)'),
+  dropout: z.number().min(0).max(0.95).default(0).describe('on embeddings, attention weights and sublayer outputs'),
+  initStd: z
+    .number()
+    .positive()
+    .default(0.02)
+    .describe('normal init of matrices; output projections × 1/√(2·numLayers)'),
+  embeddingInitStd: z.number().positive().optional().describe('normal init of token embeddings; default initStd'),
+});
+
+export type ModelInput = z.input<typeof modelSchema>;
+
+/** A checked model config with every default filled in. */
+export interface ModelConfig
+  extends Omit<
+    z.output<typeof modelSchema>,
+    'numKvHeads' | 'headDim' | 'mlpDim' | 'embeddingDim' | 'scoreScale' | 'embeddingScale'
+  > {
+  readonly numKvHeads: number;
+  readonly headDim: number;
+  readonly mlpDim: number;
+  readonly embeddingDim: number;
+  readonly scoreScale: number;
+  readonly embeddingScale: number;
+}
+
+/** Checks a model config and fills in what follows from the rest. Throws PosencError for sizes that cannot be. */
+export function resolveModel(input: unknown, where = 'model'): ModelConfig {
+  const c = parseConfig(modelSchema, input, where);
+  if (c.headDim === undefined && c.modelDim % c.numHeads !== 0)
+    throw new PosencError(
+      `${where}: modelDim ${c.modelDim} is not divisible by numHeads ${c.numHeads}: change one of them, or set headDim`,
+    );
+  const numKvHeads = c.numKvHeads ?? c.numHeads;
+  if (c.numHeads % numKvHeads !== 0)
+    throw new PosencError(`${where}: numHeads ${c.numHeads} is not a multiple of numKvHeads ${numKvHeads}`);
+  const headDim = c.headDim ?? c.modelDim / c.numHeads;
+  return {
+    ...c,
+    numKvHeads,
+    headDim,
+    mlpDim: c.mlpDim ?? 4 * c.modelDim,
+    embeddingDim: c.embeddingDim ?? c.modelDim,
+    scoreScale: c.scoreScale ?? 1 / Math.sqrt(headDim),
+    embeddingScale: c.embeddingScale === 'sqrtModelDim' ? Math.sqrt(c.modelDim) : c.embeddingScale,
+  };
+}
+
+export const dimsOf = (c: ModelConfig): Dims => ({
+  modelDim: c.modelDim,
+  embeddingDim: c.embeddingDim,
+  numLayers: c.numLayers,
+  numHeads: c.numHeads,
+  numKvHeads: c.numKvHeads,
+  headDim: c.headDim,
+  causal: c.causal,
+});

@@ -1,0 +1,29 @@
+/** Activations, by the names configs use. Gated ones take the gate and the value: act(gate) ⊙ up. */
+
+import type { Tensor2D } from '@tensorflow/tfjs';
+import * as tf from '@tensorflow/tfjs';
+
+type Activation = (x: Tensor2D) => Tensor2D;
+
+const silu: Activation = (x) => tf.mul(x, tf.sigmoid(x));
+
+/** x·Φ(x), Φ the normal distribution function (Hendrycks & Gimpel 2016, 1606.08415). */
+const gelu: Activation = (x) => tf.mul(tf.mul(x, 0.5), tf.add(tf.erf(tf.mul(x, Math.SQRT1_2)), 1));
+
+/** The tanh approximation (GPT-2), written with a sigmoid: ½(1 + tanh u) = σ(2u). */
+const geluTanh: Activation = (x) =>
+  tf.mul(
+    x,
+    tf.sigmoid(
+      tf.mul(x, tf.add(tf.mul(tf.square(x), 2 * 0.044715 * Math.sqrt(2 / Math.PI)), 2 * Math.sqrt(2 / Math.PI))),
+    ),
+  );
+
+export const activations: Readonly<Record<string, { readonly gated: boolean; readonly apply: Activation }>> = {
+  relu: { gated: false, apply: (x) => tf.relu(x) },
+  gelu: { gated: false, apply: gelu },
+  'gelu-tanh': { gated: false, apply: geluTanh },
+  swiglu: { gated: true, apply: silu },
+  geglu: { gated: true, apply: gelu },
+  'geglu-tanh': { gated: true, apply: geluTanh },
+};

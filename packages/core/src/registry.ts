@@ -1,0 +1,118 @@
+/** A set of encodings known by name: parses JSON configs into them and creates them. Nothing registers itself. */
+import { z } from 'zod';
+import { compose, perLayer } from './compose.ts';
+import type { Dims, Encoding, PositionalEncoding } from './encoding.ts';
+import { PosencError } from './errors.ts';
+import { parseConfig, suggest } from './parse.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a registry holds plug-ins of any config; each checks its own
+export type AnyEncoding = PositionalEncoding<string, any>;
+
+type LeafConfig<P> = P extends PositionalEncoding<infer Type, infer Config> ? { type: Type } & Config : never;
+
+/** A parsed config: one of the plug-ins' or a node of the algebra over them. */
+export type EncodingConfig<P extends AnyEncoding = AnyEncoding> =
+  | LeafConfig<P>
+  | { type: 'compose'; of: EncodingConfig<P>[] }
+  | { type: 'perLayer'; of: EncodingConfig<P>[]; pattern: number[] };
+
+export interface Registry<P extends AnyEncoding = AnyEncoding> {
+  readonly plugins: readonly P[];
+  /** Checks a JSON value and fills in defaults. Throws PosencError naming `where`. */
+  parse(value: unknown, where?: string): EncodingConfig<P>;
+  /** Creates the encoding for a stack. Throws PosencError when it cannot serve it. */
+  create(config: EncodingConfig<P>, dims: Dims): Encoding;
+  /** JSON Schema (2020-12) of all configs. */
+  jsonSchema(): Record<string, unknown>;
+}
+
+const node = z.object({ type: z.string({ error: 'expected the name of an encoding' }) });
+const composeNode = z.strictObject({ of: z.array(z.unknown()).min(1).describe('encodings used at once') });
+const perLayerNode = z.strictObject({
+  of: z.array(z.unknown()).min(1).describe('encodings to choose from'),
+  pattern: z.array(z.int().min(0)).min(1).describe('member of each layer; repeats'),
+});
+const algebra = { compose: composeNode, perLayer: perLayerNode };
+
+export function createRegistry<const P extends AnyEncoding>(plugins: readonly P[]): Registry<P> {
+  const names = [...plugins.map((p) => p.type), ...Object.keys(algebra)];
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice) throw new PosencError(`two encodings are called "${twice}": each type must be unique in a registry`);
+
+  const find = (type: string, where: string): P => {
+    const plugin = plugins.find((p) => p.type === type);
+    if (!plugin)
+      throw new PosencError(
+        `${where}: no encoding is called "${type}": ${suggest(type, names)} (known: ${names.join(', ')})`,
+      );
+    return plugin;
+  };
+
+  function parse(value: unknown, where = 'encoding'): EncodingConfig<P> {
+    const { type } = parseConfig(node, value, where);
+    const { type: _, ...rest } = value as Record<string, unknown>;
+    if (type === 'compose' || type === 'perLayer') {
+      const parsed = parseConfig<{ of: unknown[] }>(algebra[type], rest, `${where} (${type})`);
+      return {
+        type,
+        ...parsed,
+        of: parsed.of.map((member, i) => parse(member, `${where}.of[${i}]`)),
+      } as EncodingConfig<P>;
+    }
+    const plugin = find(type, where);
+    return {
+      type,
+      ...parseConfig(plugin.config as z.ZodType<object>, rest, `${where} (${type})`),
+    } as EncodingConfig<P>;
+  }
+
+  function create(config: EncodingConfig<P>, dims: Dims): Encoding {
+    const { type, ...rest } = config as { type: string; of?: EncodingConfig<P>[]; pattern?: number[] };
+    if (type === 'compose') return compose(rest.of!.map((member) => create(member, dims)));
+    if (type === 'perLayer')
+      return perLayer(
+        rest.of!.map((member) => create(member, dims)),
+        rest.pattern!,
+        dims,
+      );
+    const created = find(type, 'encoding').create(rest, dims);
+    if (created.traits.requiresCausal && !dims.causal)
+      throw new PosencError(
+        `encoding "${type}" needs a causal stack, and this model is bidirectional: set "causal": true or choose another encoding`,
+      );
+    return created;
+  }
+
+  function jsonSchema(): Record<string, unknown> {
+    const member = { $ref: '#/$defs/encoding' };
+    const leaf = (type: string, schema: z.ZodType, extra: object = {}) => {
+      const {
+        $schema: _,
+        properties,
+        required,
+        ...body
+      } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Record<string, object>;
+      return {
+        ...body,
+        properties: { type: { const: type }, ...properties, ...extra },
+        required: ['type', ...((required as string[] | undefined) ?? [])],
+      };
+    };
+    const of = { of: { type: 'array', minItems: 1, items: member } };
+    return {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      ...member,
+      $defs: {
+        encoding: {
+          oneOf: [
+            ...plugins.map((p) => leaf(p.type, p.config)),
+            leaf('compose', composeNode, of),
+            leaf('perLayer', perLayerNode, of),
+          ],
+        },
+      },
+    };
+  }
+
+  return { plugins, parse, create, jsonSchema };
+}
