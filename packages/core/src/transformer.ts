@@ -182,7 +182,7 @@ function head(x: Tensor2D, { c, params }: Scope): Tensor2D {
 
 /** x·W + b; the bias where the model has one. Weights are [in, out], so that no product needs a transpose. */
 function linear(x: Tensor2D, path: string, { params }: Scope): Tensor2D {
-  const product = tf.matMul(x, params[`${path}.weight`] as Tensor2D);
+  const product = tf.matMul<Tensor2D>(x, params[`${path}.weight`] as Tensor2D);
   const bias = params[`${path}.bias`];
   return bias ? (tf.add(product, bias) as Tensor2D) : product;
 }
