@@ -1,1 +1,1 @@
-export {};
+export * from './alibi.ts';

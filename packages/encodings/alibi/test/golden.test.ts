@@ -1,0 +1,210 @@
+/** Every case of golden/ is run here or left out, with a reason, in golden/README.md. */
+import { at, type Dims, fromMask, type Grid, range } from '@posenc/core';
+import * as tf from '@tensorflow/tfjs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type AlibiConfig, alibi, alibiBias, alibiSlopes } from '../src/index.ts';
+import { excluded, golden, largestDifference, type Tensor } from './golden.ts';
+
+interface Case {
+  readonly id: string;
+  readonly kind: string;
+  readonly heads: number;
+  readonly slopes: readonly number[];
+  readonly alibi_bias_max?: number;
+  readonly falcon_bfloat16_slopes?: readonly number[];
+  readonly bias: Tensor;
+  readonly attention_mask?: Tensor;
+  readonly total_heads?: number;
+  readonly query_positions?: Tensor;
+  readonly key_positions?: Tensor;
+  readonly head_dim: number;
+  readonly keep: Tensor;
+  readonly q: Tensor;
+  readonly k: Tensor;
+  readonly v: Tensor;
+  readonly scores: Tensor;
+  readonly probs: Tensor;
+  readonly w_o: Tensor;
+  readonly b_o?: readonly number[];
+  readonly out: Tensor;
+}
+
+const gridOf = ({ shape, data }: Tensor): Grid => ({ rows: shape[0]!, cols: shape[1]!, data: Int32Array.from(data) });
+const upTo = (n: number) => Array.from({ length: n }, (_, i) => i);
+
+function biasOf(heads: number, options: Partial<AlibiConfig>): (offsets: Int32Array) => Float32Array {
+  const dims: Dims = {
+    modelDim: heads,
+    embeddingDim: heads,
+    numLayers: 1,
+    numHeads: heads,
+    numKvHeads: heads,
+    headDim: 1,
+    causal: false,
+  };
+  const none = range(1);
+  const hooks = alibi.create(alibi.config.parse(options), dims).hooks({})({ query: none, key: none, seqLen: none });
+  return (offsets) => hooks.layer!(0).relativeBias!(offsets).dataSync<'float32'>();
+}
+
+/** The relativeBias hook's number for every batch row, head, query and key: [B, H, Tq, Tk] flat. */
+function biasBetween(query: Grid, key: Grid, heads: number, options: Partial<AlibiConfig> = {}): number[] {
+  const batch = upTo(Math.max(query.rows, key.rows));
+  const offsets = batch.flatMap((b) =>
+    upTo(query.cols).flatMap((i) => upTo(key.cols).map((j) => at(key, b, j) - at(query, b, i))),
+  );
+  const row = biasOf(heads, options)(Int32Array.from(offsets));
+  const area = query.cols * key.cols;
+  return batch.flatMap((b) =>
+    upTo(heads).flatMap((h) => upTo(area).map((ij) => row[h * offsets.length + b * area + ij]!)),
+  );
+}
+
+/** Nearest bfloat16, ties to even. */
+function bfloat16(value: number): number {
+  const bits = new Uint32Array(Float32Array.of(value).buffer);
+  bits[0] = (bits[0]! + 0x7fff + ((bits[0]! >>> 16) & 1)) & 0xffff0000;
+  return new Float32Array(bits.buffer)[0]!;
+}
+
+function runSlopes(c: Case): void {
+  const slopes = alibiSlopes(c.heads, { maxBias: c.alibi_bias_max ?? 8 });
+  const pairs: [ArrayLike<number>, readonly number[]][] = [[slopes, c.slopes]];
+  if (c.falcon_bfloat16_slopes) pairs.push([slopes.map(bfloat16), c.falcon_bfloat16_slopes]);
+  for (const [ours, theirs] of pairs) {
+    expect(ours.length).toBe(c.heads);
+    theirs.forEach((slope, h) => {
+      expect(Math.abs(ours[h]! / slope - 1)).toBeLessThan(1e-8); // nine digits are printed
+    });
+  }
+}
+
+/**
+ * These libraries give each key a number m·j that is the same for every query. Ours differs from it by one constant per
+ * row: over the keys a query may see, differences to the query's own key must agree.
+ */
+function runKeyBias(c: Case): void {
+  const keys = c.bias.shape[3]!;
+  const mask: Grid = c.attention_mask
+    ? gridOf(c.attention_mask)
+    : { rows: 1, cols: keys, data: new Int32Array(keys).fill(1) };
+  const positions = fromMask(mask);
+  const ours = biasBetween(positions, positions, c.heads);
+  let compared = 0;
+  for (const b of upTo(mask.rows))
+    for (const h of upTo(c.heads))
+      for (const i of upTo(keys))
+        for (const j of upTo(i + 1)) {
+          if (!at(mask, b, i) || !at(mask, b, j)) continue;
+          const theirs = (key: number) => c.bias.data[(b * c.heads + h) * keys + key]!;
+          const own = ours[((b * c.heads + h) * keys + i) * keys + j]!;
+          expect(Math.abs(own - (theirs(j) - theirs(i)))).toBeLessThan(1e-6);
+          compared++;
+        }
+  expect(compared).toBeGreaterThanOrEqual(mask.rows * c.heads * 6);
+}
+
+function runFullBias(c: Case): void {
+  const [Tq, Tk] = c.bias.shape.slice(-2) as [number, number];
+  const query = c.query_positions ? gridOf(c.query_positions) : range(Tq, Tk - Tq); // the last Tq of Tk positions
+  const key = c.key_positions ? gridOf(c.key_positions) : range(Tk);
+  const total = c.total_heads ?? c.heads;
+  const options = total === c.heads ? {} : { slopes: [...alibiSlopes(c.heads), ...Array(total - c.heads).fill(0)] };
+  expect(largestDifference(biasBetween(query, key, total, options), c.bias.data)).toBeLessThan(1e-6);
+}
+
+/** The module's attention in float64 from its q, k, v and our biases; queries with nothing to see are not compared. */
+function runAttention(c: Case, options: Partial<AlibiConfig> = {}): void {
+  const [B, H, T, Dh] = c.q.shape as [number, number, number, number];
+  const positions = fromMask(gridOf(c.attention_mask!));
+  const bias = biasBetween(positions, positions, H, options);
+  const out: number[] = [];
+  const expected: number[] = [];
+  for (const b of upTo(B))
+    for (const i of upTo(T)) {
+      const visible = upTo(T).filter((j) => c.keep.data[(b * T + i) * T + j]);
+      if (!visible.length) continue;
+      const context = upTo(H).flatMap((h) => {
+        const vector = (of: Tensor, t: number) =>
+          of.data.slice(((b * H + h) * T + t) * Dh, ((b * H + h) * T + t + 1) * Dh);
+        const cell = (j: number) => ((b * H + h) * T + i) * T + j;
+        const q = vector(c.q, i);
+        const scores = visible.map(
+          (j) => vector(c.k, j).reduce((sum, value, d) => sum + value * q[d]!, 0) / Math.sqrt(Dh) + bias[cell(j)]!,
+        );
+        // Theirs may differ by a constant per row: compare after taking off that of the query's own key.
+        const own = visible.indexOf(i);
+        visible.forEach((j, n) => {
+          const theirs = c.scores.data[cell(j)]! - c.scores.data[cell(i)]!;
+          expect(Math.abs(scores[n]! - scores[own]! - theirs)).toBeLessThan(1e-6);
+        });
+        const weights = scores.map((s) => Math.exp(s - Math.max(...scores)));
+        const total = weights.reduce((x, y) => x + y);
+        visible.forEach((j, n) => {
+          expect(Math.abs(weights[n]! / total - c.probs.data[cell(j)]!)).toBeLessThan(1e-6);
+        });
+        return upTo(Dh).map((d) => visible.reduce((sum, j, n) => sum + (weights[n]! / total) * vector(c.v, j)[d]!, 0));
+      });
+      const D = H * Dh;
+      out.push(
+        ...upTo(D).map((o) => context.reduce((sum, x, d) => sum + c.w_o.data[o * D + d]! * x, c.b_o ? c.b_o[o]! : 0)),
+      );
+      expected.push(...c.out.data.slice((b * T + i) * D, (b * T + i + 1) * D));
+    }
+  expect(largestDifference(out, expected)).toBeLessThan(1e-6);
+}
+
+const runners: Record<string, (c: Case) => void> = {
+  slopes: runSlopes,
+  'key-bias': runKeyBias,
+  'full-bias': runFullBias,
+  attention: (c) =>
+    // Falcon's bias goes in before the division by √Dh
+    c.id === 'attention-falcon'
+      ? runAttention(c, { slopes: Array.from(alibiSlopes(c.heads), (slope) => slope / Math.sqrt(c.head_dim)) })
+      : runAttention(c),
+};
+
+beforeAll(async () => {
+  await tf.setBackend('cpu');
+});
+
+describe('alibi.json: slopes, biases and attention of the libraries', () => {
+  const { cases } = golden<{ cases: Case[] }>('alibi.json');
+  test('every id is run or excluded', () => {
+    expect(cases.length).toBe(40);
+    for (const c of cases) if (!excluded.has(c.id)) expect(Object.keys(runners)).toContain(c.kind);
+    for (const id of excluded.keys()) expect(cases.map((c) => c.id)).toContain(id);
+  });
+  test.each(cases.filter((c) => !excluded.has(c.id)))('$id', (c) => runners[c.kind]!(c));
+});
+
+describe('exact.json: 60-digit arithmetic, distances to 1048576', () => {
+  interface Exact {
+    readonly id: string;
+    readonly heads: number;
+    readonly distances: number[];
+    readonly slopes: number[];
+    readonly geometric: number[];
+    readonly bias: number[][];
+  }
+  const { cases } = golden<{ cases: Exact[] }>('exact.json');
+  const relative = (value: number, expected: number) => Math.abs(value / expected - 1);
+  test.each(cases)('$id', ({ heads, distances, slopes, geometric, bias }) => {
+    const ours = { press: alibiSlopes(heads), geometric: alibiSlopes(heads, { slopes: 'geometric' }) };
+    slopes.forEach((slope, h) => {
+      expect(relative(ours.press[h]!, slope)).toBeLessThan(1e-14);
+      expect(relative(ours.geometric[h]!, geometric[h]!)).toBeLessThan(1e-14);
+    });
+    const expected = bias.flat();
+    for (const sign of [1, -1]) {
+      const offsets = Int32Array.from(distances, (d) => sign * d);
+      const [host, device] = [alibiBias(ours.press, offsets), biasOf(heads, {})(offsets)];
+      expect(host.length).toBe(expected.length);
+      expected.forEach((value, i) => {
+        expect(relative(host[i]!, value)).toBeLessThan(1e-14);
+        expect(relative(device[i]!, value)).toBeLessThan(6e-8); // half a unit of float32
+      });
+    }
+  });
+});

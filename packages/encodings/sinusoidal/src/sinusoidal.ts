@@ -1,0 +1,110 @@
+/**
+ * Sinusoidal absolute positions: fixed sines and cosines of geometrically spaced frequencies, added to the embeddings once.
+ *
+ *     x_p ← x_p + PE[p + offset]
+ *     ω_k = base^(−2k/D), k < ⌈D/2⌉   (paper)        ω_k = base^(−k/(n − 1)), k < n = ⌊D/2⌋   (tensor2tensor)
+ *     interleaved   PE[p] = [sin ω_0 p, cos ω_0 p, sin ω_1 p, cos ω_1 p, …]
+ *     concatenated  PE[p] = [sin ω_0 p, sin ω_1 p, …, cos ω_0 p, cos ω_1 p, …]
+ *
+ * Odd widths follow the spacing: paper has one sine more than cosines; tensor2tensor leaves the last channel zero.
+ * The two spacings are not permutations of each other: the longest wavelength is 2π·base^((D−2)/D) or 2π·base.
+ */
+import { defineEncoding, encoding, PosencError, z } from '@posenc/core';
+import type { Tensor3D } from '@tensorflow/tfjs';
+import * as tf from '@tensorflow/tfjs';
+
+const config = z.strictObject({
+  base: z.number().gt(1).default(10000).describe('Ratio of the longest to the shortest wavelength (no unit); above 1.'),
+  layout: z
+    .enum(['interleaved', 'concatenated'])
+    .default('interleaved')
+    .describe('Channel order: sine and cosine of a pair adjacent, or all sines before all cosines.'),
+  spacing: z
+    .enum(['paper', 'tensor2tensor'])
+    .default('paper')
+    .describe('Exponent of frequency k: 2k/D (odd D: one more sine) or k/(⌊D/2⌋ − 1) (odd D: last channel zero).'),
+  offset: z
+    .int()
+    .default(0)
+    .describe('Added to every position, in tokens: padding_idx + 1 for fairseq, 1 for CTranslate2 and OpenNMT-tf.'),
+});
+
+export type SinusoidalConfig = z.infer<typeof config>;
+
+/**
+ * Angular frequencies ω_k in radians per position, highest first, float64: ⌈D/2⌉ (paper) or ⌊D/2⌋ (tensor2tensor) of them.
+ * Throws PosencError when `dim` is too small to hold one.
+ */
+export function sinusoidalFrequencies(
+  dim: number,
+  { base = 10000, spacing = 'paper' }: Partial<SinusoidalConfig> = {},
+): Float64Array {
+  const least = spacing === 'paper' ? 1 : 2;
+  if (!Number.isInteger(dim) || dim < least)
+    throw new PosencError(
+      `sinusoidal: a width of ${dim} holds no position; with spacing "${spacing}" it must be an integer of at least ${least}`,
+    );
+  const pairs = spacing === 'paper' ? Math.ceil(dim / 2) : Math.floor(dim / 2);
+  const steps = spacing === 'paper' ? dim / 2 : Math.max(pairs - 1, 1);
+  return Float64Array.from({ length: pairs }, (_, k) => base ** (-k / steps));
+}
+
+/** PE of each position (any integers), row-major [positions, dim], float64. Throws as `sinusoidalFrequencies` does. */
+export function sinusoidalTable(
+  positions: ArrayLike<number>,
+  dim: number,
+  options: Partial<SinusoidalConfig> = {},
+): Float64Array {
+  const { layout = 'interleaved', offset = 0 } = options;
+  const frequencies = sinusoidalFrequencies(dim, options);
+  const table = new Float64Array(positions.length * dim);
+  for (let t = 0; t < positions.length; t++)
+    frequencies.forEach((omega, k) => {
+      const angle = omega * (positions[t]! + offset);
+      const [sine, cosine] = layout === 'interleaved' ? [2 * k, 2 * k + 1] : [k, frequencies.length + k];
+      table[t * dim + sine] = Math.sin(angle);
+      if (cosine < dim) table[t * dim + cosine] = Math.cos(angle);
+    });
+  return table;
+}
+
+/** Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, section 3.5. */
+export const sinusoidal = defineEncoding({
+  contract: 1,
+  type: 'sinusoidal',
+  reference: 'Vaswani et al., Attention Is All You Need, 2017, section 3.5, https://arxiv.org/abs/1706.03762',
+  equation: 'x_p ← x_p + PE[p + offset];  PE[p, 2k] = sin(p / base^(2k/D)),  PE[p, 2k+1] = cos(p / base^(2k/D))',
+  config,
+  notes: [
+    'The defaults are the paper’s. The authors’ code (tensor2tensor), and fairseq after it, is layout "concatenated" with spacing "tensor2tensor": other channel order and other frequencies.',
+    'Marian, Pegasus, RoFormer and Transformer-XL are layout "concatenated" with spacing "paper".',
+    'A row has norm √(D/2) whatever the token embeddings are: the paper multiplies those by √D (the model’s embeddingScale); embeddings drawn from N(0, 0.02) and not multiplied drown in it.',
+    'fairseq zeroes the row of padding tokens. Here padding is masked, so what its row holds is never read.',
+  ],
+  create: (config, { embeddingDim }) => {
+    sinusoidalFrequencies(embeddingDim, config); // refuses an impossible width before any model is built
+    return encoding({
+      traits: {
+        maxPosition: Number.POSITIVE_INFINITY,
+        shiftInvariant: false,
+        requiresCausal: false,
+        readsPositions: true,
+        readsSeqLen: false,
+      },
+      params: {},
+      hooks:
+        () =>
+        ({ query: { rows, cols, data } }) => ({
+          embed: (x) =>
+            tf.tidy(() => {
+              const table = Float32Array.from(sinusoidalTable(data, embeddingDim, config));
+              return tf.add<Tensor3D>(x, tf.tensor3d(table, [rows, cols, embeddingDim])); // [B, T, D] + [B|1, T, D]
+            }),
+        }),
+    });
+  },
+  tables: (config, { embeddingDim }) => {
+    const data = sinusoidalFrequencies(embeddingDim, config);
+    return [{ name: 'angular frequency', quantity: 'frequency', axes: ['pair'], shape: [data.length], data }];
+  },
+});
