@@ -1,1 +1,13 @@
-export {};
+export * from './adamw.ts';
+export * from './compare.ts';
+export * from './config.ts';
+export * from './evaluate.ts';
+export * from './executor.ts';
+export * from './lock.ts';
+export * from './loss.ts';
+export * from './results.ts';
+export * from './schedule.ts';
+export * from './stats.ts';
+export * from './suite.ts';
+export * from './train.ts';
+export * from './trial.ts';

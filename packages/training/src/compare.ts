@@ -1,0 +1,147 @@
+/** Runs a suite's trials, a few at a time, in a run folder that can be taken up again. */
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileError, writeJsonAtomic } from '@posenc/checkpoints';
+import { PosencError } from '@posenc/core';
+import type { Executor } from './executor.ts';
+import { lockFolder } from './lock.ts';
+import { type Comparison, summarize } from './results.ts';
+import type { Suite } from './suite.ts';
+import {
+  type Environment,
+  readResult,
+  type TrialProgress,
+  type TrialResult,
+  type TrialSpec,
+  trialId,
+} from './trial.ts';
+
+export interface PlannedTrial {
+  readonly id: string;
+  readonly folder: string;
+  readonly spec: TrialSpec;
+  /** Finished by an earlier run: it is not run again. */
+  readonly result: TrialResult | undefined;
+}
+
+export interface Plan {
+  readonly trials: readonly PlannedTrial[];
+  /** Trial folders of other specs, data, versions or backends: shown, never used. */
+  readonly stale: readonly string[];
+}
+
+export type CompareEvent =
+  | { readonly kind: 'start' | 'stop'; readonly trial: PlannedTrial }
+  | { readonly kind: 'progress'; readonly trial: PlannedTrial; readonly progress: TrialProgress }
+  | { readonly kind: 'notice'; readonly trial: PlannedTrial; readonly message: string }
+  | { readonly kind: 'finish'; readonly trial: PlannedTrial; readonly result: TrialResult };
+
+const slug = (name: string) =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '') || 'trial';
+
+/** What a run of these trials in this folder would do. Touches nothing. */
+export function planRun(folder: string, specs: readonly TrialSpec[], environment: Environment): Plan {
+  const trialsFolder = join(folder, 'trials');
+  const trials = specs.map((spec): PlannedTrial => {
+    const id = trialId(spec, environment.tasks.create(spec.task), environment);
+    const trialFolder = join(trialsFolder, `${slug(spec.name)}-seed${spec.seed}-${id}`);
+    return { id, folder: trialFolder, spec, result: readResult(trialFolder, id) };
+  });
+  const ours = new Set(trials.map((trial) => trial.folder));
+  const present = existsSync(trialsFolder) ? readdirSync(trialsFolder).map((name) => join(trialsFolder, name)) : [];
+  return { trials, stale: present.filter((path) => !ours.has(path)) };
+}
+
+export interface CompareOptions {
+  readonly executor: Executor;
+  /** Trials at a time. */
+  readonly workers: number;
+  readonly signal?: AbortSignal;
+  readonly onEvent?: (event: CompareEvent) => void;
+  /** More for results.json: commit, command. */
+  readonly provenance?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Runs what the plan leaves to do and writes results.json. Returns undefined when `signal` stopped it. One trial's failure
+ * lets the running ones end, starts no more, and is thrown.
+ */
+export async function runPlan(
+  folder: string,
+  suite: Suite,
+  plan: Plan,
+  environment: Environment,
+  options: CompareOptions,
+): Promise<Comparison | undefined> {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw fileError(error, 'create', folder);
+  }
+  const unlock = lockFolder(folder);
+  try {
+    const { trials } = plan;
+    writeJsonAtomic(join(folder, 'resolved.json'), {
+      suite,
+      backend: environment.backend,
+      versions: environment.versions,
+      trials: trials.map(({ id, spec }) => ({ id, ...spec })),
+    });
+    const results = new Map(trials.flatMap((trial) => (trial.result ? [[trial.id, trial.result] as const] : [])));
+    await runAll(
+      trials.filter((trial) => !trial.result),
+      results,
+      options,
+    );
+    if (results.size < trials.length) return undefined;
+    const comparison = summarize(
+      suite,
+      trials.map((trial) => results.get(trial.id)!),
+      environment,
+      options.provenance ?? {},
+    );
+    writeJsonAtomic(join(folder, 'results.json'), comparison);
+    return comparison;
+  } finally {
+    unlock();
+  }
+}
+
+async function runAll(
+  todo: readonly PlannedTrial[],
+  results: Map<string, TrialResult>,
+  options: CompareOptions,
+): Promise<void> {
+  const { executor, signal, onEvent } = options;
+  const queue = [...todo];
+  let failure: unknown;
+  const worker = async () => {
+    while (queue.length && !failure && !signal?.aborted) {
+      const trial = queue.shift()!;
+      onEvent?.({ kind: 'start', trial });
+      try {
+        const result = await executor(trial, {
+          signal,
+          onProgress: (progress) => onEvent?.({ kind: 'progress', trial, progress }),
+          onNotice: (message) => onEvent?.({ kind: 'notice', trial, message }),
+        });
+        if (result) results.set(trial.id, result);
+        onEvent?.(result ? { kind: 'finish', trial, result } : { kind: 'stop', trial });
+      } catch (error) {
+        failure ??= named(error, trial);
+        onEvent?.({ kind: 'stop', trial });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.max(1, Math.min(options.workers, todo.length)) }, worker));
+  if (failure) throw failure;
+}
+
+function named(error: unknown, { spec }: PlannedTrial): unknown {
+  return error instanceof PosencError
+    ? new PosencError(`trial "${spec.name}" (seed ${spec.seed}): ${error.message}`)
+    : error;
+}

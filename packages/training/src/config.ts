@@ -1,0 +1,30 @@
+/** What a training run and its evaluation are told, in JSON. */
+import { z } from '@posenc/core';
+
+export const trainingSchema = z.strictObject({
+  length: z.int().min(2).describe('L: tokens per training sequence'),
+  batchSize: z.int().min(1).default(16).describe('sequences per step'),
+  steps: z.int().min(1).describe('optimiser steps; tokens seen = steps × batchSize × length'),
+  learningRate: z.number().positive().default(3e-3).describe('peak, after warm-up'),
+  warmup: z.number().min(0).max(1).default(0.1).describe('share of the steps spent warming up'),
+  finalFraction: z.number().min(0).max(1).default(0.1).describe('the cosine ends at this share of the peak'),
+  beta1: z.number().min(0).lt(1).default(0.9),
+  beta2: z.number().min(0).lt(1).default(0.99),
+  epsilon: z.number().positive().default(1e-8),
+  weightDecay: z.number().min(0).default(0.1).describe('decoupled; matrices only'),
+  clipNorm: z.number().positive().default(1).describe('largest global gradient norm'),
+});
+
+export type TrainingConfig = z.output<typeof trainingSchema>;
+
+export const evaluationSchema = z.strictObject({
+  multiples: z
+    .array(z.int().min(1))
+    .min(1)
+    .default([1, 2, 4, 8])
+    .describe('evaluation lengths as multiples k of the training length L'),
+  windows: z.int().min(1).default(32).describe('evaluation windows; each scores the last L tokens'),
+  batchTokens: z.int().min(1).default(2048).describe('tokens per evaluation batch: bounds memory, changes no number'),
+});
+
+export type EvaluationConfig = z.output<typeof evaluationSchema>;

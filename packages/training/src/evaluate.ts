@@ -1,0 +1,117 @@
+/** Loss and accuracy by context length. */
+
+import { crossEntropy, type Grid, type Params, permutation, range, stream, type Transformer } from '@posenc/core';
+import type { Batch, Task } from '@posenc/tasks';
+import type { Tensor2D } from '@tensorflow/tfjs';
+import * as tf from '@tensorflow/tfjs';
+import type { EvaluationConfig } from './config.ts';
+
+export interface Score {
+  /** Nats per scored token. */
+  readonly loss: number;
+  /** Share of scored tokens whose most likely prediction is right. */
+  readonly accuracy: number;
+  readonly tokens: number;
+}
+
+/**
+ * The last L tokens of each window of k·L: the *same target tokens* for every k, with more context before them
+ * ("fixed targets"). null when the encoding is not defined that far.
+ */
+export async function evaluateAt(
+  model: Transformer,
+  params: Params,
+  task: Task,
+  length: number,
+  multiple: number,
+  config: EvaluationConfig,
+): Promise<Score | null> {
+  if (length * multiple > model.encoding.traits.maxPosition) return null;
+  const tally = newTally(1);
+  for (const batch of fixedTargets(task, length, multiple, config)) await score(model, params, batch, tally);
+  return summary(tally);
+}
+
+/** Loss at each position of non-overlapping windows of k·L tokens, every token scored; null past the encoding's end. */
+export async function evaluatePositions(
+  model: Transformer,
+  params: Params,
+  task: Task,
+  length: number,
+  multiple: number,
+  config: EvaluationConfig,
+): Promise<number[] | null> {
+  const window = length * multiple;
+  if (window > model.encoding.traits.maxPosition) return null;
+  const tally = newTally(window);
+  const rowsPerBatch = Math.max(1, Math.floor(config.batchTokens / window));
+  const request = { length: window, scored: window, longest: window, windows: config.windows, rowsPerBatch };
+  for (const batch of task.evalBatches(request)) await score(model, params, batch, tally);
+  return tally.losses.map((sum, t) => sum / tally.counts[t]!);
+}
+
+/** A control: the same targets at 1×, but the position numbers shuffled. How much does the model use positions? */
+export async function evaluateShuffled(
+  model: Transformer,
+  params: Params,
+  task: Task,
+  length: number,
+  config: EvaluationConfig,
+  seed: number,
+): Promise<Score | null> {
+  if (length > model.encoding.traits.maxPosition) return null;
+  const positions: Grid = {
+    ...range(length),
+    data: Int32Array.from(permutation(stream(seed, 'shuffled positions'), length)),
+  };
+  const tally = newTally(1);
+  for (const batch of fixedTargets(task, length, 1, config)) await score(model, params, { ...batch, positions }, tally);
+  return summary(tally);
+}
+
+function fixedTargets(task: Task, length: number, multiple: number, config: EvaluationConfig): readonly Batch[] {
+  const rowsPerBatch = Math.max(1, Math.floor(config.batchTokens / (length * multiple)));
+  const longest = length * Math.max(...config.multiples);
+  return task.evalBatches({
+    length: length * multiple,
+    scored: length,
+    longest,
+    windows: config.windows,
+    rowsPerBatch,
+  });
+}
+
+/** Sums by position within the window (or all in one slot). */
+interface Tally {
+  readonly losses: number[];
+  readonly counts: number[];
+  correct: number;
+}
+
+const newTally = (slots: number): Tally => ({
+  losses: new Array<number>(slots).fill(0),
+  counts: new Array<number>(slots).fill(0),
+  correct: 0,
+});
+
+async function score(model: Transformer, params: Params, batch: Batch, tally: Tally): Promise<void> {
+  const { targets } = batch;
+  const [losses, guesses] = tf.tidy(() => {
+    const logits = model.forward(params, batch).logits.reshape([-1, model.config.vocabSize]) as Tensor2D;
+    return [crossEntropy(logits, targets.data), tf.argMax(logits, 1)] as const;
+  });
+  const [lossData, guessData] = await Promise.all([losses.data(), guesses.data()]);
+  tf.dispose([losses, guesses]);
+  targets.data.forEach((target, i) => {
+    if (target < 0) return;
+    const slot = (i % targets.cols) % tally.losses.length;
+    tally.losses[slot]! += lossData[i]!;
+    tally.counts[slot]! += 1;
+    if (guessData[i] === target) tally.correct += 1;
+  });
+}
+
+function summary(tally: Tally): Score {
+  const [loss, tokens] = [tally.losses[0]!, tally.counts[0]!];
+  return { loss: loss / tokens, accuracy: tally.correct / tokens, tokens };
+}

@@ -1,0 +1,133 @@
+/** From finished trials to what a comparison says. Plain data: the report, the tables and `--json` all read this. */
+import { type PairedDifference, pairedDifference, type Spread, spread } from './stats.ts';
+import { nameOf, type Suite } from './suite.ts';
+import type { Environment, TrialResult } from './trial.ts';
+
+export interface Cell {
+  readonly multiple: number;
+  readonly length: number;
+  /** undefined: past the encoding's end · diverged: training blew up for a seed · ok */
+  readonly status: 'ok' | 'undefined' | 'diverged';
+  /** Nats per token over the fixed targets. */
+  readonly loss?: Spread;
+  readonly accuracy?: Spread;
+  /** Of the loss, to the baseline at the same length; absent for the baseline itself and where either is missing. */
+  readonly difference?: PairedDifference;
+}
+
+export interface Row {
+  readonly name: string;
+  /** The entry whose trained weights this is; another name than its own for an evaluation-time override. */
+  readonly trainedAs: string;
+  readonly encoding: object;
+  readonly cells: readonly Cell[];
+  /** Mean over seeds of the loss by position, non-overlapping windows. */
+  readonly positions: readonly number[] | null;
+}
+
+export interface Comparison {
+  readonly kind: 'posenc comparison';
+  readonly suite: Suite;
+  readonly baseline: string;
+  readonly rows: readonly Row[];
+  /** Unigram and bigram of the data, and every entry with its position numbers shuffled at 1×. */
+  readonly controls: {
+    readonly data: readonly { readonly name: string; readonly loss: number; readonly accuracy: number }[];
+    readonly shuffled: readonly { readonly name: string; readonly loss: Spread }[];
+  };
+  readonly costs: readonly {
+    readonly name: string;
+    readonly parameters: { readonly total: number; readonly encoding: number };
+    readonly medianStepSeconds: number;
+    readonly tokensPerSecond: number;
+  }[];
+  readonly trials: readonly TrialResult[];
+  readonly environment: { readonly backend: string; readonly versions: Readonly<Record<string, string>> } & Readonly<
+    Record<string, unknown>
+  >;
+}
+
+export function summarize(
+  suite: Suite,
+  trials: readonly TrialResult[],
+  environment: Environment,
+  provenance: Readonly<Record<string, unknown>>,
+): Comparison {
+  const baseline = suite.baseline ?? nameOf(suite.encodings[0]!);
+  const of = (name: string) => suite.seeds.map((seed) => trials.find((t) => t.name === name && t.seed === seed)!);
+  const baselineTrials = of(baseline);
+  const rows = suite.encodings.flatMap((entry) => {
+    const mine = of(nameOf(entry));
+    const variants = [{ name: nameOf(entry), encoding: entry.encoding as object }, ...entry.evaluate];
+    return variants.map(
+      ({ name, encoding }): Row => ({
+        name,
+        trainedAs: nameOf(entry),
+        encoding,
+        cells: suite.evaluation.multiples.map((multiple) =>
+          cell(multiple, multiple * suite.training.length, name, mine, baseline, baselineTrials),
+        ),
+        positions: meanPositions(mine, name),
+      }),
+    );
+  });
+  return {
+    kind: 'posenc comparison',
+    suite,
+    baseline,
+    rows,
+    controls: {
+      data: environment.tasks.create(suite.task).controls(),
+      shuffled: suite.encodings.flatMap((entry) => {
+        const losses = of(nameOf(entry)).flatMap((trial) => trial.shuffled?.loss ?? []);
+        return losses.length === suite.seeds.length ? [{ name: nameOf(entry), loss: spread(losses) }] : [];
+      }),
+    },
+    costs: suite.encodings.map((entry) => {
+      const mine = of(nameOf(entry));
+      const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+      return {
+        name: nameOf(entry),
+        parameters: mine[0]!.parameters,
+        medianStepSeconds: median(mine.map((t) => t.timing.medianStepSeconds)),
+        tokensPerSecond: median(mine.map((t) => t.timing.tokensPerSecond)),
+      };
+    }),
+    trials,
+    environment: { backend: environment.backend, versions: environment.versions, ...provenance },
+  };
+}
+
+const evaluationOf = (trial: TrialResult, name: string) => trial.evaluations.find((e) => e.name === name);
+const scoreOf = (trial: TrialResult, name: string, multiple: number) =>
+  evaluationOf(trial, name)?.lengths.find((entry) => entry.multiple === multiple)?.score ?? null;
+
+function cell(
+  multiple: number,
+  length: number,
+  name: string,
+  mine: readonly TrialResult[],
+  baseline: string,
+  theirs: readonly TrialResult[],
+): Cell {
+  if (mine.some((trial) => trial.status === 'diverged')) return { multiple, length, status: 'diverged' };
+  const scores = mine.map((trial) => scoreOf(trial, name, multiple));
+  if (scores.some((score) => score === null)) return { multiple, length, status: 'undefined' };
+  const losses = scores.map((score) => score!.loss);
+  const reference = theirs.map((trial) => scoreOf(trial, baseline, multiple)?.loss);
+  const comparable = name !== baseline && reference.every((loss) => loss !== undefined);
+  return {
+    multiple,
+    length,
+    status: 'ok',
+    loss: spread(losses),
+    accuracy: spread(scores.map((score) => score!.accuracy)),
+    ...(comparable && { difference: pairedDifference(losses, reference as number[]) }),
+  };
+}
+
+function meanPositions(trials: readonly TrialResult[], name: string): number[] | null {
+  const curves = trials.map((trial) => evaluationOf(trial, name)?.positions ?? null);
+  if (curves.some((curve) => curve === null)) return null;
+  return curves[0]!.map((_, t) => curves.reduce((sum, curve) => sum + curve![t]!, 0) / curves.length);
+}

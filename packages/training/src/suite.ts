@@ -1,0 +1,114 @@
+/** A suite in JSON: encodings × seeds on one task and one budget. */
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { fileError } from '@posenc/checkpoints';
+import { PosencError, parseConfig, suggest, z } from '@posenc/core';
+import { evaluationSchema, trainingSchema } from './config.ts';
+import { type Environment, overridden, type TrialSpec, trialModel } from './trial.ts';
+
+const encodingConfig = z.looseObject({ type: z.string() }).describe('an encoding config');
+
+const entrySchema = z.strictObject({
+  name: z.string().min(1).optional().describe('shown in tables; default: the type'),
+  encoding: encodingConfig,
+  model: z.looseObject({}).optional().describe('model keys that differ for this entry'),
+  training: z
+    .strictObject(trainingSchema.partial().shape)
+    .optional()
+    .describe('training keys that differ for this entry'),
+  evaluate: z
+    .array(z.strictObject({ name: z.string().min(1), encoding: encodingConfig }))
+    .default([])
+    .describe(
+      'other configs for the trained weights at evaluation; "auto" stands for k at k times the training length',
+    ),
+});
+
+export const suiteSchema = z.strictObject({
+  $schema: z.string().optional(),
+  name: z
+    .string()
+    .regex(/^[\w.-]+$/, 'letters, digits, "-", "_" and "." only')
+    .describe('also the default run folder'),
+  description: z.string().optional(),
+  task: z.looseObject({ type: z.string() }).describe('a task config; files are relative to the suite'),
+  model: z.looseObject({}).describe('the shared transformer; vocabSize comes from the task'),
+  training: trainingSchema,
+  evaluation: evaluationSchema.default(evaluationSchema.parse({})),
+  seeds: z.array(z.int().min(0)).min(1).default([1]),
+  encodings: z.array(entrySchema).min(1),
+  baseline: z.string().optional().describe('name of the entry others are compared with; default: the first'),
+});
+
+export type Suite = z.output<typeof suiteSchema>;
+
+/** Reads and checks a suite file; file paths of its task become absolute. Throws PosencError. */
+export function loadSuite(path: string): Suite {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw fileError(error, 'read', path);
+  }
+  return parseSuite(parseJson(text, path), path, dirname(resolve(path)));
+}
+
+export function parseSuite(value: unknown, where: string, folder: string): Suite {
+  const suite = parseConfig(suiteSchema, value, where);
+  const names = suite.encodings.map(nameOf);
+  const all = suite.encodings.flatMap((entry) => [nameOf(entry), ...entry.evaluate.map((e) => e.name)]);
+  const twice = all.find((name, i) => all.indexOf(name) !== i);
+  if (twice) throw new PosencError(`${where}: two entries are called "${twice}": give each its own "name"`);
+  if (suite.baseline !== undefined && !names.includes(suite.baseline))
+    throw new PosencError(
+      `${where}: the baseline "${suite.baseline}" is no entry of "encodings": ${suggest(suite.baseline, names)}`,
+    );
+  if (new Set(suite.seeds).size < suite.seeds.length) throw new PosencError(`${where}: "seeds" names a seed twice`);
+  const { file } = suite.task as { file?: unknown };
+  return typeof file === 'string' ? { ...suite, task: { ...suite.task, file: resolve(folder, file) } } : suite;
+}
+
+export const nameOf = (entry: Suite['encodings'][number]): string => entry.name ?? entry.encoding.type;
+
+/** Every trial of a suite, seeds outermost, so that the first results are comparable. Throws PosencError for what cannot run. */
+export function trialsOf(suite: Suite, environment: Environment): TrialSpec[] {
+  const task = environment.tasks.create(suite.task);
+  return suite.seeds.flatMap((seed) =>
+    suite.encodings.map((entry): TrialSpec => {
+      const name = nameOf(entry);
+      const spec: TrialSpec = {
+        name,
+        seed,
+        encoding: environment.encodings.parse(entry.encoding, `encoding of "${name}"`),
+        model: { ...suite.model, ...entry.model },
+        task: suite.task,
+        training: { ...suite.training, ...entry.training },
+        evaluation: suite.evaluation,
+        overrides: entry.evaluate,
+      };
+      const model = trialModel(spec, task, environment);
+      if (spec.training.length > model.encoding.traits.maxPosition)
+        throw new PosencError(
+          `"${name}": training length ${spec.training.length} is beyond this encoding, which ends at position ${model.encoding.traits.maxPosition - 1}`,
+        );
+      for (const override of spec.overrides)
+        for (const multiple of spec.evaluation.multiples)
+          overridden(spec, task, environment, override.name, override.encoding, multiple);
+      return spec;
+    }),
+  );
+}
+
+/** JSON.parse whose error says where. */
+export function parseJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    const offset = Number(/position (\d+)/.exec((error as Error).message)?.[1] ?? Number.NaN);
+    const before = text.slice(0, offset);
+    const place = Number.isNaN(offset)
+      ? ''
+      : ` at line ${before.split('\n').length}, column ${offset - before.lastIndexOf('\n')}`;
+    throw new PosencError(`"${path}" is not valid JSON${place}: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,341 @@
+/**
+ * A trial: one encoding × task × seed × sizes, trained once and evaluated at many lengths, under evaluation-time overrides
+ * too. JSON in, JSON out; named by the hash of what defines it; resumable; knows nothing of where it runs.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  appendJsonLine,
+  latestCheckpoint,
+  readJsonLines,
+  saveCheckpoint,
+  writeFileAtomic,
+  writeJsonAtomic,
+} from '@posenc/checkpoints';
+import {
+  countParams,
+  createTransformer,
+  dimsOf,
+  type EncodingConfig,
+  type Params,
+  PosencError,
+  type Registry,
+  resolveModel,
+  type Transformer,
+} from '@posenc/core';
+import type { Task, TaskRegistry } from '@posenc/tasks';
+import * as tf from '@tensorflow/tfjs';
+import type { EvaluationConfig, TrainingConfig } from './config.ts';
+import { evaluateAt, evaluatePositions, evaluateShuffled, type Score } from './evaluate.ts';
+import { lockFolder } from './lock.ts';
+import { restoreSession, type Session, sessionTensors, startSession, trainStep } from './train.ts';
+
+/** Everything that defines a trial, resolved: defaults filled in, nothing implied. */
+export interface TrialSpec {
+  readonly name: string;
+  readonly seed: number;
+  /** As parsed by the registry. */
+  readonly encoding: EncodingConfig;
+  /** A model config without vocabSize, which the task decides. */
+  readonly model: object;
+  /** A task config; a file in it is an absolute path, and only its content's digest is part of the identity. */
+  readonly task: object;
+  readonly training: TrainingConfig;
+  readonly evaluation: EvaluationConfig;
+  /** Applied to the trained weights at evaluation. "auto" anywhere inside stands for k at k·L. */
+  readonly overrides: readonly { readonly name: string; readonly encoding: object }[];
+}
+
+/** Where a trial runs: the plug-ins it may use, and what else decides its bits. */
+export interface Environment {
+  readonly encodings: Registry;
+  readonly tasks: TaskRegistry;
+  /** Backend and kernel variant, e.g. "wasm simd". */
+  readonly backend: string;
+  /** Package versions by name. */
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+export interface Evaluation {
+  readonly name: string;
+  /** null for the encoding as trained. */
+  readonly override: object | null;
+  readonly lengths: readonly { readonly multiple: number; readonly length: number; readonly score: Score | null }[];
+  /** Loss by position in non-overlapping windows of the longest length at which the encoding is defined. */
+  readonly positions: readonly number[] | null;
+}
+
+export interface TrialResult {
+  readonly id: string;
+  readonly name: string;
+  readonly seed: number;
+  readonly encoding: EncodingConfig;
+  readonly status: 'finished' | 'diverged';
+  readonly steps: number;
+  readonly tokens: number;
+  readonly parameters: { readonly total: number; readonly encoding: number };
+  readonly evaluations: readonly Evaluation[];
+  /** The encoding as trained, at 1×, with shuffled position numbers. */
+  readonly shuffled: Score | null;
+  /** Never part of a comparison of results: it depends on the machine and its load. */
+  readonly timing: {
+    readonly trainSeconds: number;
+    readonly medianStepSeconds: number;
+    readonly tokensPerSecond: number;
+  };
+}
+
+export interface TrialProgress {
+  readonly phase: 'train' | 'evaluate';
+  readonly done: number;
+  readonly total: number;
+  readonly loss?: number;
+  readonly tokensPerSecond?: number;
+}
+
+export interface RunOptions {
+  readonly onProgress?: (progress: TrialProgress) => void;
+  readonly onNotice?: (message: string) => void;
+  /** Stops between two steps, with a checkpoint. */
+  readonly signal?: AbortSignal;
+  /** Longest time between two checkpoints. */
+  readonly checkpointSeconds?: number;
+}
+
+/** The trial's name among all: the hash of its spec, its data and whatever else decides its numbers. */
+export function trialId(spec: TrialSpec, task: Task, environment: Environment): string {
+  const { file: _, ...taskConfig } = spec.task as { file?: string };
+  const identity = {
+    ...spec,
+    task: taskConfig,
+    data: task.digest,
+    backend: environment.backend,
+    versions: environment.versions,
+  };
+  return createHash('sha256').update(canonical(identity)).digest('hex').slice(0, 12);
+}
+
+/** JSON with sorted keys: equal values, equal text. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, v: unknown) =>
+    v && typeof v === 'object' && !Array.isArray(v)
+      ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : v,
+  );
+}
+
+/** The model of a trial. Throws PosencError when model and encoding do not fit. */
+export function trialModel(
+  spec: TrialSpec,
+  task: Task,
+  environment: Environment,
+  encoding: EncodingConfig = spec.encoding,
+): Transformer {
+  const model = resolveModel({ ...spec.model, vocabSize: task.tokenizer.vocabulary.length }, `model of "${spec.name}"`);
+  return createTransformer(model, environment.encodings.create(encoding, dimsOf(model)));
+}
+
+/** The finished result in a trial's folder, if it is that trial's. */
+export function readResult(folder: string, id: string): TrialResult | undefined {
+  const path = join(folder, 'result.json');
+  if (!existsSync(path)) return undefined;
+  try {
+    const result = JSON.parse(readFileSync(path, 'utf8')) as TrialResult;
+    return result.id === id ? result : undefined;
+  } catch {
+    throw new PosencError(`"${path}" is not JSON: it was damaged. Delete it, and the trial is evaluated again`);
+  }
+}
+
+/**
+ * Runs a trial in its folder, or goes on where an earlier run stopped, or returns what it found finished. Stopped by
+ * `signal` it returns undefined, resumable. The numbers do not depend on how often it was interrupted.
+ */
+export async function runTrial(
+  spec: TrialSpec,
+  folder: string,
+  environment: Environment,
+  options: RunOptions = {},
+): Promise<TrialResult | undefined> {
+  const task = environment.tasks.create(spec.task);
+  const id = trialId(spec, task, environment);
+  const finished = readResult(folder, id);
+  if (finished) return finished;
+  makeFolder(folder);
+  const unlock = lockFolder(folder);
+  try {
+    writeJsonAtomic(join(folder, 'trial.json'), { id, ...spec });
+    const model = trialModel(spec, task, environment);
+    const session = startSession(model, spec.training, spec.seed);
+    try {
+      const status = await trainTo(session, spec, task, folder, options);
+      if (status === 'stopped') return undefined;
+      const evaluated = await evaluateTrial(session, status, spec, task, environment, options);
+      if (!evaluated) return undefined;
+      const result: TrialResult = {
+        id,
+        name: spec.name,
+        seed: spec.seed,
+        encoding: spec.encoding,
+        status,
+        steps: session.step,
+        tokens: session.step * spec.training.batchSize * spec.training.length,
+        parameters: { total: countParams(model.params), encoding: countParams(model.encoding.params) },
+        ...evaluated,
+        timing: timing(folder, spec.training),
+      };
+      writeJsonAtomic(join(folder, 'result.json'), result);
+      return result;
+    } finally {
+      session.dispose();
+    }
+  } finally {
+    unlock();
+  }
+}
+
+const metricsPath = (folder: string) => join(folder, 'metrics.jsonl');
+const checkpointFolder = (folder: string) => join(folder, 'checkpoints');
+
+type Metric = { readonly step: number; readonly loss: number | null; readonly seconds: number };
+
+async function trainTo(
+  session: Session,
+  spec: TrialSpec,
+  task: Task,
+  folder: string,
+  options: RunOptions,
+): Promise<'finished' | 'diverged' | 'stopped'> {
+  const { training, seed } = spec;
+  const saved = latestCheckpoint(checkpointFolder(folder));
+  for (const message of saved?.skipped ?? []) options.onNotice?.(message);
+  if (saved) restoreSession(session, saved.checkpoint.step, saved.checkpoint.tensors);
+  let status = (saved?.checkpoint.state as { status?: 'finished' | 'diverged' } | undefined)?.status;
+  if (status) return status;
+  truncateMetrics(folder, session.step);
+
+  const save = async () =>
+    saveCheckpoint(checkpointFolder(folder), session.step, await sessionTensors(session), status ? { status } : {});
+  const patience = 1000 * (options.checkpointSeconds ?? 10);
+  let lastSave = performance.now();
+  while (!status) {
+    const metrics = await trainStep(session, task, training, seed);
+    appendJsonLine(metricsPath(folder), metrics);
+    if (!Number.isFinite(metrics.loss)) status = 'diverged';
+    else if (session.step >= training.steps) status = 'finished';
+    options.onProgress?.({
+      phase: 'train',
+      done: session.step,
+      total: training.steps,
+      loss: metrics.loss,
+      tokensPerSecond: (training.batchSize * training.length) / metrics.seconds,
+    });
+    await nextTurn(); // lets messages and signals in
+    const stop = options.signal?.aborted === true;
+    if (status || stop || performance.now() - lastSave > patience) {
+      await save();
+      lastSave = performance.now();
+    }
+    if (stop && !status) return 'stopped';
+  }
+  return status;
+}
+
+/** Lines past the checkpoint are of steps that will be done again. */
+function truncateMetrics(folder: string, step: number): void {
+  const path = metricsPath(folder);
+  if (!existsSync(path)) return;
+  const kept = (readJsonLines(path) as Metric[]).filter((line) => line.step <= step);
+  writeFileAtomic(path, kept.map((line) => `${JSON.stringify(line)}\n`).join(''));
+}
+
+async function evaluateTrial(
+  session: Session,
+  status: 'finished' | 'diverged',
+  spec: TrialSpec,
+  task: Task,
+  environment: Environment,
+  options: RunOptions,
+): Promise<{ evaluations: Evaluation[]; shuffled: Score | null } | undefined> {
+  if (status === 'diverged') return { evaluations: [], shuffled: null };
+  const { training, evaluation } = spec;
+  const variants = [
+    { name: spec.name, override: null as object | null },
+    ...spec.overrides.map((o) => ({ name: o.name, override: o.encoding as object | null })),
+  ];
+  const total = variants.length * (evaluation.multiples.length + 1);
+  const evaluations: Evaluation[] = [];
+  let done = 0;
+  const tick = async () => {
+    options.onProgress?.({ phase: 'evaluate', done: ++done, total });
+    await nextTurn();
+    return options.signal?.aborted !== true;
+  };
+  for (const { name, override } of variants) {
+    const modelAt = (multiple: number) =>
+      override ? overridden(spec, task, environment, name, override, multiple) : session.model;
+    const lengths = [];
+    for (const multiple of evaluation.multiples) {
+      const score = await evaluateAt(modelAt(multiple), session.params, task, training.length, multiple, evaluation);
+      lengths.push({ multiple, length: multiple * training.length, score });
+      if (!(await tick())) return undefined;
+    }
+    const defined = lengths.filter((entry) => entry.score).map((entry) => entry.multiple);
+    const longest = Math.max(...defined);
+    const positions = defined.length
+      ? await evaluatePositions(modelAt(longest), session.params, task, training.length, longest, evaluation)
+      : null;
+    evaluations.push({ name, override, lengths, positions });
+    if (!(await tick())) return undefined;
+  }
+  const shuffled = await evaluateShuffled(session.model, session.params, task, training.length, evaluation, spec.seed);
+  return { evaluations, shuffled };
+}
+
+/** The trained weights under another encoding config: it must want the same parameters. */
+export function overridden(
+  spec: TrialSpec,
+  task: Task,
+  environment: Environment,
+  name: string,
+  override: object,
+  multiple: number,
+): Transformer {
+  const config = environment.encodings.parse(
+    substituteAuto(override, multiple),
+    `evaluate "${name}" of "${spec.name}"`,
+  );
+  const [trained, model] = [trialModel(spec, task, environment), trialModel(spec, task, environment, config)];
+  const shapes = (t: Transformer) =>
+    canonical(Object.fromEntries(Object.entries(t.params).map(([path, p]) => [path, p.shape])));
+  if (shapes(trained) !== shapes(model))
+    throw new PosencError(
+      `evaluate "${name}" of "${spec.name}": this encoding has other parameters than the trained one, so the trained weights do not fit it`,
+    );
+  return model;
+}
+
+/** A deep copy with every "auto" replaced by `factor`. */
+export function substituteAuto(value: unknown, factor: number): unknown {
+  return JSON.parse(JSON.stringify(value), (_, v: unknown) => (v === 'auto' ? factor : v));
+}
+
+function timing(folder: string, training: TrainingConfig): TrialResult['timing'] {
+  const seconds = (readJsonLines(metricsPath(folder)) as Metric[]).map((line) => line.seconds);
+  const median = [...seconds].sort((a, b) => a - b)[Math.floor(seconds.length / 2)] ?? 0;
+  return {
+    trainSeconds: seconds.reduce((a, b) => a + b, 0),
+    medianStepSeconds: median,
+    tokensPerSecond: (training.batchSize * training.length) / median,
+  };
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw new PosencError(`cannot create the folder "${folder}" in "${dirname(folder)}": ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,3 @@
+import { ensureSetup } from './lib.mjs';
+
+ensureSetup();
