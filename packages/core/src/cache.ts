@@ -32,9 +32,11 @@ export function startCache(seqLen: number | readonly number[]): Cache {
   return { layers: [], positions: empty, seqLen: { rows: lengths.length, cols: 1, data: Int32Array.from(lengths) } };
 }
 
-/** Every tensor a cache holds. */
-export const cacheTensors = (cache: Cache): Tensor4D[] =>
-  cache.layers.flatMap((layer) => Object.values(layer).filter((tensor): tensor is Tensor4D => tensor !== undefined));
+/** Every tensor a cache holds, once (without rotation, raw keys and keys are one tensor). */
+export function cacheTensors(cache: Cache): Tensor4D[] {
+  const all = cache.layers.flatMap((layer) => Object.values(layer) as (Tensor4D | undefined)[]);
+  return [...new Set(all.filter((tensor) => tensor !== undefined))];
+}
 
 export function disposeCache(cache: Cache): void {
   for (const tensor of cacheTensors(cache)) tensor.dispose();

@@ -1,0 +1,81 @@
+import type { Scalar, Tensor, Tensor2D } from '@tensorflow/tfjs';
+import * as tf from '@tensorflow/tfjs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { crossEntropy, rmsStandardize, standardize, stream } from '../src/index.ts';
+import { activations } from '../src/kernels/activation.ts';
+import { dropout } from '../src/kernels/dropout.ts';
+import { largest, randomTensor } from './fixtures.ts';
+
+beforeAll(() => tf.setBackend('cpu'));
+
+/** Gradients of Σ w·f(x), hand-written against tfjs's own of the composition. */
+function sameGradient(f: (x: Tensor) => Tensor, composed: (x: Tensor) => Tensor, shape: number[]) {
+  const x = randomTensor(shape, 'x');
+  const w = randomTensor(f(x).shape, 'w');
+  const grad = (g: (x: Tensor) => Tensor) => tf.grad((u: Tensor) => tf.sum(tf.mul(g(u), w)) as Scalar)(x);
+  expect(largest(f(x), composed(x))).toBeLessThan(1e-5);
+  expect(largest(grad(f), grad(composed))).toBeLessThan(2e-5);
+}
+
+describe('norms', () => {
+  it('standardize equals its composition, forward and backward', () => {
+    const composed = (x: Tensor) => {
+      const { mean, variance } = tf.moments(x, -1, true);
+      return tf.div(tf.sub(x, mean), tf.sqrt(tf.add(variance, 1e-5)));
+    };
+    sameGradient((x) => standardize(x, 1e-5), composed, [6, 7]);
+    sameGradient((x) => standardize(x, 1e-5), composed, [2, 3, 4, 5]);
+  });
+
+  it('rmsStandardize equals its composition, forward and backward', () => {
+    const composed = (x: Tensor) => tf.div(x, tf.sqrt(tf.add(tf.mean(tf.square(x), -1, true), 1e-6)));
+    sameGradient((x) => rmsStandardize(x, 1e-6), composed, [6, 7]);
+  });
+});
+
+describe('crossEntropy', () => {
+  it('equals −log softmax at the label, with gradient softmax − one-hot', () => {
+    const labels = Int32Array.from([3, 0, 4, 2]);
+    const composed = (x: Tensor) =>
+      tf.neg(tf.sum(tf.mul(tf.logSoftmax(x as Tensor2D), tf.oneHot(tf.tensor1d(labels, 'int32'), 5)), 1));
+    sameGradient((x) => crossEntropy(x as Tensor2D, labels), composed, [4, 5]);
+  });
+
+  it('scores nothing where the label is negative', () => {
+    const x = randomTensor([3, 5], 'x') as Tensor2D;
+    const labels = Int32Array.from([1, -1, 2]);
+    expect(Math.abs(crossEntropy(x, labels).arraySync()[1]!)).toBe(0);
+    const gradient = tf
+      .grad((u: Tensor) => tf.sum(crossEntropy(u as Tensor2D, labels)) as Scalar)(x)
+      .arraySync() as number[][];
+    expect(gradient[1]!.map(Math.abs)).toEqual([0, 0, 0, 0, 0]);
+    expect(Math.abs(gradient[0]![0]!)).toBeGreaterThan(0);
+  });
+});
+
+describe('activations', () => {
+  // Values of x·Φ(x) and its tanh form at −2, −0.5, 1, 3 (PyTorch 2.13, float64).
+  it.each([
+    ['gelu', [-0.04550026, -0.15426877, 0.84134475, 2.99595031]],
+    ['gelu-tanh', [-0.04540231, -0.15428599, 0.84119199, 2.99636261]],
+    ['swiglu', [-0.23840584, -0.18877033, 0.73105858, 2.85772238]],
+    ['relu', [0, 0, 1, 3]],
+  ])('%s', (name, expected) => {
+    const y = activations[name]!.apply(tf.tensor2d([[-2, -0.5, 1, 3]])).dataSync();
+    expected.forEach((value, i) => {
+      expect(y[i]).toBeCloseTo(value, 5);
+    });
+  });
+});
+
+describe('dropout', () => {
+  it('keeps the mean, drops the share asked for, and repeats for the same stream', () => {
+    const x = tf.ones([100, 100]);
+    const [a, b] = [dropout(x, 0.3, stream(1, 'd')), dropout(x, 0.3, stream(1, 'd'))];
+    expect(largest(a, b)).toBe(0);
+    const kept = a.dataSync().filter((value) => value > 0).length / 10_000;
+    expect(Math.abs(kept - 0.7)).toBeLessThan(0.025);
+    expect(a.max().dataSync()[0]).toBeCloseTo(1 / 0.7, 6);
+    expect(dropout(x, 0.3, undefined)).toBe(x);
+  });
+});
