@@ -1,1 +1,7 @@
-export {};
+export { type RopeConfig, type RopeOptions, rotaryWidth } from './config.ts';
+export { type HeadContext, ropeFrequencies } from './frequencies.ts';
+export { createRope, rope } from './rope.ts';
+export * from './rotary.ts';
+export { scalings } from './scaling/index.ts';
+export * from './scaling/scaling.ts';
+export { inverseFrequencies } from './scaling/spacing.ts';

@@ -1,0 +1,92 @@
+/**
+ * Turning channel pairs by angles: tables on the host, the rotation on the device. For a pair (x, y) at position p
+ *
+ *     x' = x·cos(p θ_k) − y·sin(p θ_k)        y' = y·cos(p θ_k) + x·sin(p θ_k)
+ *
+ * `half` pairs channel k with k + r/2 (Llama and GPT-NeoX in Hugging Face); `interleaved` pairs 2k with 2k + 1 (the paper,
+ * GPT-J, Cohere, Meta's own Llama code). Weights trained with one pairing are wrong with the other.
+ */
+import { type Grid, PosencError } from '@posenc/core';
+import type { Tensor, Tensor4D } from '@tensorflow/tfjs';
+import * as tf from '@tensorflow/tfjs';
+import type { Frequencies } from './scaling/scaling.ts';
+
+export type Pairing = 'half' | 'interleaved';
+
+/** cos(p θ_k) and sin(p θ_k), times the attention factor: row-major [rows, cols, pairs], float64. */
+export interface RotaryTables {
+  readonly rows: number;
+  readonly cols: number;
+  readonly pairs: number;
+  readonly cos: Float64Array;
+  readonly sin: Float64Array;
+}
+
+/** The same on the device, float32 [B|1, 1, T, r/2]: made once per forward, shared by all layers, queries and keys. */
+export interface RotaryTensors {
+  readonly cos: Tensor4D;
+  readonly sin: Tensor4D;
+}
+
+/**
+ * Angles of every position. `frequenciesAt(row, column)` is for frequencies that differ from token to token (dynamic NTK);
+ * all must have the same number of pairs. Float64 throughout: a float32 angle is off by 0.004 rad at position 131072.
+ */
+export function rotaryTables(
+  positions: Grid,
+  frequencies: Frequencies | ((row: number, column: number) => Frequencies),
+): RotaryTables {
+  const { rows, cols, data } = positions;
+  const frequenciesAt = typeof frequencies === 'function' ? frequencies : () => frequencies;
+  const pairs = data.length ? frequenciesAt(0, 0).invFreq.length : 0;
+  const cos = new Float64Array(data.length * pairs);
+  const sin = new Float64Array(data.length * pairs);
+  data.forEach((position, i) => {
+    const { invFreq, attentionFactor } = frequenciesAt(Math.floor(i / cols), i % cols);
+    for (let k = 0; k < pairs; k++) {
+      const angle = position * invFreq[k]!;
+      cos[i * pairs + k] = attentionFactor * Math.cos(angle);
+      sin[i * pairs + k] = attentionFactor * Math.sin(angle);
+    }
+  });
+  return { rows, cols, pairs, cos, sin };
+}
+
+/** Uploads tables. The caller owns the two tensors (inside `tf.tidy`, tidy does). */
+export function rotaryTensors({ rows, cols, pairs, cos, sin }: RotaryTables): RotaryTensors {
+  const upload = (table: Float64Array) => tf.tensor4d(Float32Array.from(table), [rows, 1, cols, pairs]);
+  return { cos: upload(cos), sin: upload(sin) };
+}
+
+/**
+ * Rotates the first r = 2 × (pairs of the tables) channels of u and passes the others through; differentiable in u.
+ *
+ * @param u [B, heads, T, Dh], queries or keys
+ * @returns the same shape
+ * Throws PosencError when the tables do not fit u: another T, another batch, or more channels than u has.
+ */
+export function applyRotary(u: Tensor4D, { cos, sin }: RotaryTensors, pairing: Pairing): Tensor4D {
+  const [batch, numHeads, length, width] = u.shape;
+  const [rows, , cols, pairs] = cos.shape;
+  if ((rows !== 1 && rows !== batch) || cols !== length || 2 * pairs > width)
+    throw new PosencError(
+      `rope: tables for ${rows} row(s) of ${cols} positions and ${2 * pairs} channels do not fit a tensor of shape ` +
+        `[${u.shape.join(', ')}] (batch, heads, positions, channels)`,
+    );
+  return tf.tidy(() => {
+    const rest = width - 2 * pairs;
+    const [turning, passing] = rest ? tf.split(u, [2 * pairs, rest], 3) : [u];
+    // One member of each pair in front of the other: then both are contiguous, and slicing them is free on every backend.
+    const n = batch * numHeads * length;
+    const half = pairing === 'half';
+    const shape = half ? [n, 2, pairs] : [n, pairs, 2];
+    const toFront = half ? [1, 0, 2] : [2, 0, 1];
+    const back = half ? [1, 0, 2] : [1, 2, 0];
+    const members = tf.unstack(turning!.reshape(shape).transpose(toFront));
+    const [x, y] = members.map((member) => member.reshape([batch, numHeads, length, pairs])) as [Tensor, Tensor];
+    const turned = tf.stack([tf.sub(tf.mul(x, cos), tf.mul(y, sin)), tf.add(tf.mul(y, cos), tf.mul(x, sin))]);
+    const inPlace = turned.reshape([2, n, pairs]).transpose(back);
+    const result = inPlace.reshape([batch, numHeads, length, 2 * pairs]);
+    return (passing ? tf.concat([result, passing], 3) : result) as Tensor4D;
+  });
+}
