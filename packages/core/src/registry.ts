@@ -8,10 +8,11 @@ import { parseConfig, suggest } from './parse.ts';
 // biome-ignore lint/suspicious/noExplicitAny: a registry holds plug-ins of any config; each checks its own
 export type AnyEncoding = PositionalEncoding<string, any>;
 
-/** An empty strict object infers as Record<string, never>, which would forbid `type` itself. */
-type Keys<Config> =
-  Record<string, never> extends Config ? (Config extends Record<string, never> ? object : Config) : Config;
-type LeafConfig<P> = P extends PositionalEncoding<infer Type, infer Config> ? { type: Type } & Keys<Config> : never;
+// An empty strict object infers as Record<string, never>, which would forbid `type` itself.
+type LeafConfig<P> =
+  P extends PositionalEncoding<infer Type, infer Config>
+    ? { type: Type } & (Config extends Record<string, never> ? object : Config)
+    : never;
 
 /** A parsed config: one of the plug-ins' or a node of the algebra over them. */
 export type EncodingConfig<P extends AnyEncoding = AnyEncoding> =
