@@ -1,6 +1,6 @@
 /** The training loop. All of its state is (step, parameters, moments): every random stream is named by its step. */
 
-import type { HostTensor, WritableTensor } from '@posenc/checkpoints';
+import type { HostTensor } from '@posenc/checkpoints';
 import { createParams, type Params, PosencError, stream, type Transformer, type Variables } from '@posenc/core';
 import type { Task } from '@posenc/tasks';
 import type { Tensor } from '@tensorflow/tfjs';
@@ -71,7 +71,7 @@ export async function trainStep(
 }
 
 /** Everything a checkpoint must hold for training to go on with the same bits. */
-export async function sessionTensors(session: Session): Promise<[string, WritableTensor][]> {
+export async function sessionTensors(session: Session): Promise<[string, HostTensor][]> {
   const { m, v } = session.optimizer.moments;
   const named: [string, Tensor][] = [
     ...Object.entries(session.params).map(([path, tensor]): [string, Tensor] => [`params.${path}`, tensor]),
@@ -79,7 +79,7 @@ export async function sessionTensors(session: Session): Promise<[string, Writabl
     ['adam.v', v],
   ];
   return Promise.all(
-    named.map(async ([name, tensor]): Promise<[string, WritableTensor]> => {
+    named.map(async ([name, tensor]): Promise<[string, HostTensor]> => {
       const data = (await tensor.data()) as Float32Array;
       return [name, { dtype: 'F32', shape: tensor.shape, data }];
     }),
