@@ -15,8 +15,9 @@ export function parseConfig<T>(schema: ZodType<T>, value: unknown, where: string
 
 /** ` (did you mean "x"?)` when one of the candidates is close, else the list of what is allowed. */
 export function suggest(name: string, candidates: readonly string[]): string {
-  const nearest = [...candidates].sort((a, b) => distance(name, a) - distance(name, b))[0];
-  if (nearest !== undefined && distance(name, nearest) <= Math.max(2, Math.floor(name.length / 3)))
+  const far = (candidate: string) => distance(name.toLowerCase(), candidate.toLowerCase());
+  const nearest = [...candidates].sort((a, b) => far(a) - far(b))[0];
+  if (nearest !== undefined && far(nearest) <= Math.max(2, Math.floor(name.length / 3)))
     return `did you mean "${nearest}"?`;
   return candidates.length ? `allowed: ${candidates.join(', ')}` : 'no keys are allowed here';
 }

@@ -3,18 +3,13 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileError, writeJsonAtomic } from '@posenc/checkpoints';
 import { PosencError } from '@posenc/core';
+import type { Task } from '@posenc/tasks';
 import type { Executor } from './executor.ts';
 import { lockFolder } from './lock.ts';
 import { type Comparison, summarize } from './results.ts';
+import { type Environment, type TrialSpec, trialId } from './spec.ts';
 import type { Suite } from './suite.ts';
-import {
-  type Environment,
-  readResult,
-  type TrialProgress,
-  type TrialResult,
-  type TrialSpec,
-  trialId,
-} from './trial.ts';
+import { readResult, type TrialProgress, type TrialResult } from './trial.ts';
 
 export interface PlannedTrial {
   readonly id: string;
@@ -43,10 +38,10 @@ const slug = (name: string) =>
     .replace(/^-|-$/g, '') || 'trial';
 
 /** What a run of these trials in this folder would do. Touches nothing. */
-export function planRun(folder: string, specs: readonly TrialSpec[], environment: Environment): Plan {
+export function planRun(folder: string, specs: readonly TrialSpec[], task: Task, environment: Environment): Plan {
   const trialsFolder = join(folder, 'trials');
   const trials = specs.map((spec): PlannedTrial => {
-    const id = trialId(spec, environment.tasks.create(spec.task), environment);
+    const id = trialId(spec, task, environment);
     const trialFolder = join(trialsFolder, `${slug(spec.name)}-seed${spec.seed}-${id}`);
     return { id, folder: trialFolder, spec, result: readResult(trialFolder, id) };
   });
@@ -56,6 +51,7 @@ export function planRun(folder: string, specs: readonly TrialSpec[], environment
 }
 
 export interface CompareOptions {
+  readonly task: Task;
   readonly executor: Executor;
   /** Trials at a time. */
   readonly workers: number;
@@ -100,6 +96,7 @@ export async function runPlan(
     const comparison = summarize(
       suite,
       trials.map((trial) => results.get(trial.id)!),
+      options.task,
       environment,
       options.provenance ?? {},
     );

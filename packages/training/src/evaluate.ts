@@ -69,7 +69,8 @@ export async function evaluateShuffled(
   return summary(tally);
 }
 
-function fixedTargets(task: Task, length: number, multiple: number, config: EvaluationConfig): readonly Batch[] {
+/** The batches behind `evaluateAt`: what controls are scored on, too. */
+export function fixedTargets(task: Task, length: number, multiple: number, config: EvaluationConfig): readonly Batch[] {
   const rowsPerBatch = Math.max(1, Math.floor(config.batchTokens / (length * multiple)));
   const longest = length * Math.max(...config.multiples);
   return task.evalBatches({

@@ -1,14 +1,8 @@
 /** Where trials run: in this process, or in worker processes on this machine. A trial cannot tell. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { PosencError } from '@posenc/core';
-import {
-  type Environment,
-  type RunOptions,
-  runTrial,
-  type TrialProgress,
-  type TrialResult,
-  type TrialSpec,
-} from './trial.ts';
+import type { Environment, TrialSpec } from './spec.ts';
+import { type RunOptions, runTrial, type TrialProgress, type TrialResult } from './trial.ts';
 
 export interface Job {
   readonly spec: TrialSpec;

@@ -7,6 +7,7 @@ export * from './lock.ts';
 export * from './loss.ts';
 export * from './results.ts';
 export * from './schedule.ts';
+export * from './spec.ts';
 export * from './stats.ts';
 export * from './suite.ts';
 export * from './train.ts';

@@ -1,7 +1,11 @@
 /** From finished trials to what a comparison says. Plain data: the report, the tables and `--json` all read this. */
+
+import type { Task } from '@posenc/tasks';
+import { fixedTargets } from './evaluate.ts';
+import type { Environment } from './spec.ts';
 import { type PairedDifference, pairedDifference, type Spread, spread } from './stats.ts';
 import { nameOf, type Suite } from './suite.ts';
-import type { Environment, TrialResult } from './trial.ts';
+import type { TrialResult } from './trial.ts';
 
 export interface Cell {
   readonly multiple: number;
@@ -50,6 +54,7 @@ export interface Comparison {
 export function summarize(
   suite: Suite,
   trials: readonly TrialResult[],
+  task: Task,
   environment: Environment,
   provenance: Readonly<Record<string, unknown>>,
 ): Comparison {
@@ -77,7 +82,7 @@ export function summarize(
     baseline,
     rows,
     controls: {
-      data: environment.tasks.create(suite.task).controls(),
+      data: task.controls(fixedTargets(task, suite.training.length, 1, suite.evaluation)),
       shuffled: suite.encodings.flatMap((entry) => {
         const losses = of(nameOf(entry)).flatMap((trial) => trial.shuffled?.loss ?? []);
         return losses.length === suite.seeds.length ? [{ name: nameOf(entry), loss: spread(losses) }] : [];

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileError } from '@posenc/checkpoints';
 import { PosencError, parseConfig, suggest, z } from '@posenc/core';
+import type { Task } from '@posenc/tasks';
 import { evaluationSchema, trainingSchema } from './config.ts';
-import { type Environment, overridden, type TrialSpec, trialModel } from './trial.ts';
+import { type Environment, overridden, type TrialSpec, trialModel } from './spec.ts';
 
 const encodingConfig = z.looseObject({ type: z.string() }).describe('an encoding config');
 
@@ -71,8 +72,7 @@ export function parseSuite(value: unknown, where: string, folder: string): Suite
 export const nameOf = (entry: Suite['encodings'][number]): string => entry.name ?? entry.encoding.type;
 
 /** Every trial of a suite, seeds outermost, so that the first results are comparable. Throws PosencError for what cannot run. */
-export function trialsOf(suite: Suite, environment: Environment): TrialSpec[] {
-  const task = environment.tasks.create(suite.task);
+export function trialsOf(suite: Suite, task: Task, environment: Environment): TrialSpec[] {
   return suite.seeds.flatMap((seed) =>
     suite.encodings.map((entry): TrialSpec => {
       const name = nameOf(entry);
