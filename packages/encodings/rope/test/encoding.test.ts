@@ -111,6 +111,23 @@ describe('dynamic scaling', () => {
     expect(packed).toEqual(parts.dataSync());
   });
 
+  it('reads positions and lengths row by row', () => {
+    const positions = [
+      [0, 1, 2, 3],
+      [26, 27, 28, 29],
+    ];
+    const lengths = [
+      [9, 9, 9, 9],
+      [30, 30, 30, 30],
+    ];
+    const rows = (tf.split(u, 2, 0) as Tensor4D[]).map((row, b) =>
+      rotated(encoding, row, explicit([positions[b]!]), explicit([lengths[b]!])),
+    );
+    expect(rotated(encoding, u, explicit(positions), explicit(lengths))).toEqual(
+      Float32Array.of(...rows[0]!, ...rows[1]!),
+    );
+  });
+
   it('equals no scaling up to the trained length, and the formula beyond', () => {
     expect(rotated(encoding, u, range(4), constant(8, 4))).toEqual(rotated(create({}, 8), u, range(4)));
     const frequencies = ropeFrequencies({ scaling }, { headDim: 8, seqLen: 20 });

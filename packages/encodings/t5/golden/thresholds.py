@@ -33,7 +33,11 @@ def case(num_buckets, max_distance, bidirectional):
 
 
 shapes = [(32, 128), (32, 256), (64, 1024), (64, 4096), (100, 777), (320, 800), (16, 20), (12, 10), (4, 128), (128, 8192)]
-cases = [case(b, d, both) for b, d in shapes for both in (True, False)] + [case(2, 2, False), case(5, 9, False)]
+# Where taking logarithms or powers in float64 misses a distance that is exactly on a boundary.
+rounded = [(4, 200), (8, 625), (16, 800), (32, 625), (9, 128), (9, 972), (9, 4096)]
+
+cases = [case(b, d, both) for b, d in shapes for both in (True, False)]
+cases += [case(b, d, False) for b, d in [(2, 2), (5, 9), *rounded]]
 
 path = pathlib.Path(__file__).with_name("thresholds.json")
 path.write_text(json.dumps({"source": "thresholds.py: mpmath, 100 digits", "cases": cases}) + "\n")
