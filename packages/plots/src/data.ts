@@ -1,0 +1,56 @@
+/** What line charts and step charts are drawn from: plain data, no library's types. */
+
+export type ScaleKind = 'linear' | 'log2' | 'log10';
+
+/** A tick of one's own, for example `{ value: 512, label: '4×' }`; a line break in the label starts a second line. */
+export type Tick = number | { readonly value: number; readonly label: string };
+
+export interface Axis {
+  readonly label: string;
+  /** Default 'linear'. */
+  readonly scale?: ScaleKind;
+  /** Default: round numbers. Labels that would run into each other are left out. */
+  readonly ticks?: readonly Tick[];
+}
+
+export interface ValueAxis extends Axis {
+  /**
+   * Values shown; an end left undefined follows the data. Lines are cut at the frame, and the label of one that ends outside
+   * says where: one encoding that explodes then does not flatten all others.
+   */
+  readonly domain?: readonly [low: number | undefined, high: number | undefined];
+}
+
+export interface Point {
+  readonly x: number;
+  /** undefined, null or a value that is not finite (a diverged loss) interrupts the line. */
+  readonly y: number | null | undefined;
+  /** Spread around y, both or neither: error bars on short series, a band on long ones. */
+  readonly low?: number | null;
+  readonly high?: number | null;
+}
+
+export interface Series {
+  readonly name: string;
+  /** In the order in which the line runs. */
+  readonly points: readonly Point[];
+  /** A variant of another series, for example an override at evaluation. */
+  readonly dashed?: boolean;
+  /** Context, not the subject: thin and grey. */
+  readonly muted?: boolean;
+}
+
+export interface Reference {
+  readonly y: number;
+  readonly label: string;
+}
+
+export interface CartesianData {
+  readonly title: string;
+  readonly subtitle?: string;
+  readonly x: Axis;
+  readonly y: ValueAxis;
+  readonly series: readonly Series[];
+  /** Horizontal lines such as the unigram and bigram entropy. */
+  readonly references?: readonly Reference[];
+}
