@@ -106,6 +106,12 @@ describe('controls', () => {
     expect(bigram!.accuracy).toBeCloseTo(1 / 3, 12);
   });
 
+  test('of equally frequent followers the lower id is the guess, whichever was seen first', () => {
+    const grid = (...data: number[]) => ({ rows: 1, cols: data.length, data: Int32Array.from(data) });
+    for (const ids of [Int32Array.of(0, 2, 0, 1), Int32Array.of(0, 1, 0, 2)])
+      expect(ngramControls(countNgrams(ids, 3), [{ tokens: grid(0), targets: grid(1) }])[1]!.accuracy).toBe(1);
+  });
+
   test('tiny Shakespeare: the known 3.35 and 2.48 nats', () => {
     const task = textTask(readFileSync(join(import.meta.dirname, '../../../apps/cli/data/tiny-shakespeare.txt')));
     expect(task.tokenizer.vocabulary).toHaveLength(65);

@@ -1,4 +1,7 @@
-/** save-once FOLDER STEP CALL: saves a checkpoint and is killed (SIGKILL) at its CALL-th file system call; half of a write is done first. */
+/**
+ * save-once FOLDER STEP CALL: saves a checkpoint and is killed (SIGKILL) at its CALL-th file system call; half of a write is
+ * done first. With fewer calls than that it ends well and prints them.
+ */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
@@ -6,7 +9,7 @@ const [folder, step, call] = process.argv.slice(2) as [string, string, string];
 const { saveCheckpoint } = await import('../../src/index.ts');
 const { stateAt, tensorsAt } = await import('./state.ts');
 
-let calls = 0;
+const calls: string[] = [];
 const kill = () => process.kill(process.pid, 'SIGKILL');
 for (const name of [
   'mkdirSync',
@@ -22,7 +25,7 @@ for (const name of [
   const original = fs[name] as (...args: unknown[]) => unknown;
   Object.assign(fs, {
     [name]: (...args: unknown[]) => {
-      if (++calls === Number(call)) kill();
+      if (calls.push(name) === Number(call)) kill();
       return original(...args);
     },
   });
@@ -30,7 +33,7 @@ for (const name of [
 const { writeSync } = fs;
 Object.assign(fs, {
   writeSync: (file: number, bytes: Uint8Array, start: number, length: number) => {
-    if (++calls !== Number(call)) return writeSync(file, bytes, start, length);
+    if (calls.push('writeSync') !== Number(call)) return writeSync(file, bytes, start, length);
     writeSync(file, bytes, start, length >> 1);
     return kill();
   },
@@ -38,4 +41,4 @@ Object.assign(fs, {
 syncBuiltinESMExports();
 
 saveCheckpoint(folder, Number(step), tensorsAt(Number(step)), stateAt(Number(step)));
-writeSync(1, `${calls} calls\n`);
+writeSync(1, calls.join(' '));
