@@ -1,7 +1,5 @@
 /** A suite in JSON: encodings × seeds on one task and one budget. */
-import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { fileError } from '@posenc/checkpoints';
+import { resolve } from 'node:path';
 import { PosencError, parseConfig, suggest, z } from '@posenc/core';
 import type { Task } from '@posenc/tasks';
 import { evaluationSchema, trainingSchema } from './config.ts';
@@ -43,17 +41,7 @@ export const suiteSchema = z.strictObject({
 
 export type Suite = z.output<typeof suiteSchema>;
 
-/** Reads and checks a suite file; file paths of its task become absolute. Throws PosencError. */
-export function loadSuite(path: string): Suite {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw fileError(error, 'read', path);
-  }
-  return parseSuite(parseJson(text, path), path, dirname(resolve(path)));
-}
-
+/** Checks a suite's JSON; file paths of its task, relative to `folder`, become absolute. Throws PosencError naming `where`. */
 export function parseSuite(value: unknown, where: string, folder: string): Suite {
   const suite = parseConfig(suiteSchema, value, where);
   const names = suite.encodings.map(nameOf);
@@ -70,6 +58,25 @@ export function parseSuite(value: unknown, where: string, folder: string): Suite
 }
 
 export const nameOf = (entry: Suite['encodings'][number]): string => entry.name ?? entry.encoding.type;
+
+/** A single training run in JSON: what a suite would say with one encoding and one seed. */
+export const runSchema = z.strictObject({
+  ...suiteSchema.omit({ seeds: true, encodings: true, baseline: true }).shape,
+  name: suiteSchema.shape.name.optional(),
+  encoding: encodingConfig,
+  evaluate: entrySchema.shape.evaluate,
+  seed: z.int().min(0).default(1),
+});
+
+/** A training run as a suite of one trial. */
+export function parseRun(value: unknown, where: string, folder: string): Suite {
+  const { encoding, evaluate, seed, name, ...rest } = parseConfig(runSchema, value, where);
+  return parseSuite(
+    { ...rest, name: name ?? 'run', seeds: [seed], encodings: [{ encoding, evaluate }] },
+    where,
+    folder,
+  );
+}
 
 /** Every trial of a suite, seeds outermost, so that the first results are comparable. Throws PosencError for what cannot run. */
 export function trialsOf(suite: Suite, task: Task, environment: Environment): TrialSpec[] {
@@ -97,18 +104,4 @@ export function trialsOf(suite: Suite, task: Task, environment: Environment): Tr
       return spec;
     }),
   );
-}
-
-/** JSON.parse whose error says where. */
-export function parseJson(text: string, path: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch (error) {
-    const offset = Number(/position (\d+)/.exec((error as Error).message)?.[1] ?? Number.NaN);
-    const before = text.slice(0, offset);
-    const place = Number.isNaN(offset)
-      ? ''
-      : ` at line ${before.split('\n').length}, column ${offset - before.lastIndexOf('\n')}`;
-    throw new PosencError(`"${path}" is not valid JSON${place}: ${(error as Error).message}`);
-  }
 }

@@ -20,7 +20,7 @@ import { environment, folder, suite, task } from './fixtures.ts';
 
 beforeAll(() => tf.setBackend('cpu'));
 
-const trials = (s: Suite = suite()) => trialsOf(s, task(), environment);
+const trials = (s: Suite = suite()) => trialsOf(s, environment.tasks.create(s.task), environment);
 const spec = () => trials()[1]!;
 /** What must not depend on interruptions. */
 const numbers = ({ timing: _, ...rest }: TrialResult) => rest;
