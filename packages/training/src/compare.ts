@@ -1,7 +1,7 @@
 /** Runs a suite's trials, a few at a time, in a run folder that can be taken up again. */
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileError, writeJsonAtomic } from '@posenc/checkpoints';
+import { ensureFolder, writeJsonAtomic } from '@posenc/checkpoints';
 import { PosencError } from '@posenc/core';
 import type { Task } from '@posenc/tasks';
 import type { Executor } from './executor.ts';
@@ -72,11 +72,7 @@ export async function runPlan(
   environment: Environment,
   options: CompareOptions,
 ): Promise<Comparison | undefined> {
-  try {
-    mkdirSync(folder, { recursive: true });
-  } catch (error) {
-    throw fileError(error, 'create', folder);
-  }
+  ensureFolder(folder);
   const unlock = lockFolder(folder);
   try {
     const { trials } = plan;

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { PosencError, parseConfig, suggest, z } from '@posenc/core';
 import type { Task } from '@posenc/tasks';
 import { evaluationSchema, trainingSchema } from './config.ts';
+import { fixedTargets } from './evaluate.ts';
 import { type Environment, overridden, type TrialSpec, trialModel } from './spec.ts';
 
 const encodingConfig = z.looseObject({ type: z.string() }).describe('an encoding config');
@@ -80,6 +81,8 @@ export function parseRun(value: unknown, where: string, folder: string): Suite {
 
 /** Every trial of a suite, seeds outermost, so that the first results are comparable. Throws PosencError for what cannot run. */
 export function trialsOf(suite: Suite, task: Task, environment: Environment): TrialSpec[] {
+  for (const multiple of suite.evaluation.multiples)
+    fixedTargets(task, suite.training.length, multiple, suite.evaluation);
   return suite.seeds.flatMap((seed) =>
     suite.encodings.map((entry): TrialSpec => {
       const name = nameOf(entry);

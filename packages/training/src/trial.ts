@@ -2,11 +2,12 @@
  * A trial: one encoding × task × seed × sizes, trained once and evaluated at many lengths, under evaluation-time overrides
  * too. JSON in, JSON out; named by the hash of what defines it; resumable; knows nothing of where it runs.
  */
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   appendJsonLine,
+  ensureFolder,
   latestCheckpoint,
   readJsonLines,
   saveCheckpoint,
@@ -93,7 +94,7 @@ export async function runTrial(
   const id = trialId(spec, task, environment);
   const finished = readResult(folder, id);
   if (finished) return finished;
-  makeFolder(folder);
+  ensureFolder(folder);
   const unlock = lockFolder(folder);
   try {
     writeJsonAtomic(join(folder, 'trial.json'), { id, ...spec });
@@ -232,12 +233,4 @@ function timing(folder: string, training: TrainingConfig): TrialResult['timing']
     medianStepSeconds: median,
     tokensPerSecond: (training.batchSize * training.length) / median,
   };
-}
-
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true });
-  } catch (error) {
-    throw new PosencError(`cannot create the folder "${folder}" in "${dirname(folder)}": ${(error as Error).message}`);
-  }
 }
