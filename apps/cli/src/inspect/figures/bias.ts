@@ -1,0 +1,198 @@
+/** Pictures of what is added to, or multiplied with, the attention scores. */
+import type { NamedTable } from '@posenc/core';
+import { barChart, heatmap, lineChart, stepChart } from '@posenc/plots';
+import { spread } from '../../ui/numbers.ts';
+import type { Inspection, Part } from '../inspection.ts';
+import type { Group, RelativeBias } from '../measure.ts';
+import {
+  atInitialisation,
+  capitalised,
+  type Drawer,
+  type Figure,
+  facts,
+  type Start,
+  sentences,
+  square,
+} from './figure.ts';
+import { type Where, whereOf } from './rotation.ts';
+
+const byX = <P extends { x: number }>(points: P[]): P[] => points.sort((a, b) => a.x - b.x);
+
+/** Lines that can be told apart in one picture. */
+const mostHeads = 12;
+
+export const biasFigures: Drawer = (inspection) => {
+  const { parts, measured } = inspection;
+  const drawn = parts.flatMap((part) => part.tables.flatMap((table) => fromTable(part, table, parts.length > 1)));
+  return [...measured.groups.flatMap((group) => fromGroup(group, whereOf(group, measured), inspection)), ...drawn];
+};
+
+function fromGroup(group: Group, where: Where, inspection: Inspection): Figure[] {
+  const note = atInitialisation(inspection);
+  const { relativeBias, scale, bias } = group;
+  return [
+    ...(relativeBias ? [byDistance(relativeBias, where, note), asMatrix(relativeBias, where, note)] : []),
+    ...(bias ? [ofPositions(bias, where, note)] : []),
+    ...(scale && scale.positions > 1 ? [scales(scale, where, note)] : []),
+  ];
+}
+
+function byDistance({ offsets, heads, data }: RelativeBias, where: Where, note: Start): Figure {
+  const n = offsets.length;
+  const causal = offsets[n - 1] === 0;
+  const shown = spread(heads, mostHeads);
+  const title = `Bias by distance${where.text}`;
+  return {
+    name: `bias${where.suffix}`,
+    title,
+    caption: sentences(
+      'The number added to a score before the softmax, by how far the key lies from the query: one line per head.',
+      'A bias of −1 divides a key’s share of attention by e, about 2.7.',
+      causal
+        ? 'Causal: keys ahead are masked.'
+        : 'Bidirectional: negative offsets lie behind the query, positive ones ahead.',
+      note.sentence,
+    ),
+    draw: () =>
+      (isStepped(data, n) ? stepChart : lineChart)({
+        title,
+        subtitle: facts(
+          `added to the scores, ${shown.length === heads ? 'all' : `${shown.length} of`} ${heads} heads`,
+          note.fact,
+        ),
+        x: { label: causal ? 'distance (positions)' : 'offset of the key (positions)' },
+        y: { label: 'bias (logits)' },
+        series: shown.map((h) => ({
+          name: `head ${h}`,
+          points: Array.from(offsets, (offset, i) => ({ x: causal ? -offset : offset, y: data[h * n + i]! })).sort(
+            (a, b) => a.x - b.x,
+          ),
+        })),
+      }),
+  };
+}
+
+/** Whether most neighbouring offsets of head 0 share a value: levels, then, and no slopes between them. */
+function isStepped(data: Float32Array, n: number): boolean {
+  let equal = 0;
+  for (let i = 1; i < n; i++) if (data[i] === data[i - 1]) equal++;
+  return equal > n / 2;
+}
+
+/** Colours for values around zero, or for values on one side of it. */
+const colours = (data: ArrayLike<number>) =>
+  Array.from(data).every((v) => !(v > 0))
+    ? ({ colorScale: 'sequential' } as const)
+    : ({ colorScale: 'diverging' } as const);
+
+function asMatrix({ offsets, data }: RelativeBias, where: Where, note: Start): Figure {
+  const all = offsets.length;
+  const causal = offsets[all - 1] === 0;
+  const n = Math.min(64, causal ? all : (all + 1) / 2);
+  const zero = causal ? all - 1 : (all - 1) / 2;
+  const title = `Bias of head 0 as it is added to the scores${where.text}`;
+  return {
+    name: `bias-matrix${where.suffix}`,
+    title,
+    caption: sentences(
+      'A row is a query, a column a key. Every diagonal has one colour, because only the distance counts.',
+      causal && 'Keys ahead of the query are grey: the causal mask hides them.',
+      note.sentence,
+    ),
+    draw: () => {
+      const cells = Float64Array.from({ length: n * n }, (_, i) => {
+        const offset = (i % n) - Math.floor(i / n);
+        return causal && offset > 0 ? Number.NaN : data[zero + offset]!;
+      });
+      return heatmap({ title, subtitle: facts(`the first ${n} positions`, note.fact), ...pairGrid(n, cells) }, square);
+    },
+  };
+}
+
+/** Queries downward, keys across. */
+const pairGrid = (n: number, data: ArrayLike<number>) => ({
+  x: { label: 'key position' },
+  y: { label: 'query position' },
+  rows: n,
+  cols: n,
+  data,
+  ...colours(data),
+  valueLabel: 'bias (logits)',
+});
+
+function ofPositions({ positions: n, data }: NonNullable<Group['bias']>, where: Where, note: Start): Figure {
+  const title = `Bias of head 0 without content${where.text}`;
+  return {
+    name: `bias-positions${where.suffix}`,
+    title,
+    caption: sentences(
+      'What is added to the scores when queries, keys and inputs are zero: the share of the bias that positions alone decide.',
+      note.sentence,
+    ),
+    draw: () => heatmap({ title, subtitle: facts(`${n} positions`, note.fact), ...pairGrid(n, data) }, square),
+  };
+}
+
+function scales({ heads, positions, data }: NonNullable<Group['scale']>, where: Where, note: Start): Figure {
+  const title = `Factor on the scores by position${where.text}`;
+  return {
+    name: `scale${where.suffix}`,
+    title,
+    caption: sentences('Every score of a query at this position is multiplied by this factor.', note.sentence),
+    draw: () =>
+      lineChart({
+        title,
+        x: { label: 'query position' },
+        y: { label: 'factor' },
+        series: spread(heads, mostHeads).map((h) => ({
+          name: heads > 1 ? `head ${h}` : 'all heads',
+          points: Array.from({ length: positions }, (_, x) => ({ x, y: data[h * positions + x]! })),
+        })),
+      }),
+  };
+}
+
+function fromTable(part: Part, table: NamedTable, several: boolean): Figure[] {
+  const title = capitalised(several ? `${table.name}: ${part.name}` : table.name);
+  if (table.quantity === 'bucket') return [buckets(table, title)];
+  if (table.quantity === 'slope' && table.shape.length === 1 && table.shape[0]! <= 200) return [slopes(table, title)];
+  return [];
+}
+
+function buckets({ data, start = [0] }: NamedTable, title: string): Figure {
+  const first = start[0] ?? 0;
+  const behind = first + data.length - 1 <= 0;
+  return {
+    name: 'buckets',
+    title,
+    caption: sentences(
+      'Offsets in one bucket share one learned number. Near offsets have a bucket of their own, farther ones share theirs with more and more neighbours, and everything beyond the last step looks equally far.',
+    ),
+    draw: () =>
+      stepChart({
+        title,
+        subtitle: 'row of the learned table, by how far the key is from the query',
+        x: { label: behind ? 'distance (positions)' : 'offset of the key (positions)' },
+        y: { label: 'bucket' },
+        series: [
+          { name: 'bucket', points: byX(Array.from(data, (y, i) => ({ x: behind ? -first - i : first + i, y }))) },
+        ],
+      }),
+  };
+}
+
+function slopes({ data, axes }: NamedTable, title: string): Figure {
+  return {
+    name: 'slopes',
+    title,
+    caption: sentences(
+      'Logits lost per position of distance, one bar per head. A steep head looks at the nearest tokens only, a gentle one far back.',
+    ),
+    draw: () =>
+      barChart({
+        title,
+        x: { label: 'logits per position' },
+        bars: Array.from(data, (value, i) => ({ name: `${axes[0]} ${i}`, value })),
+      }),
+  };
+}

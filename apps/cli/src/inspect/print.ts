@@ -1,0 +1,154 @@
+/** An inspection as text for a terminal. */
+import type { NamedTable } from '@posenc/core';
+import { grouped, short, spread } from '../ui/numbers.ts';
+import { columns, hanging, length, type Paint, wrap } from '../ui/style.ts';
+import { type Inspection, type Part, titleOf } from './inspection.ts';
+import type { Group } from './measure.ts';
+import { holesText, initText, layersText, stackText, traitTexts } from './words.ts';
+
+/** All of it, ending in a line break. */
+export function printInspection(inspection: Inspection, paint: Paint, width: number): string {
+  const { config, dims, parts, traits, params, paramCount } = inspection;
+  const several = parts.length > 1;
+  const label = (name: string, text: string) => hanging(`  ${name.padEnd(11)} `, text, width);
+  const head = (text: string) => `\n${paint('bold', text)}`;
+  const equations = parts.flatMap((part) => [
+    ...(several ? [head(part.name)] : []),
+    ...part.equation.split(';').map((equation) => `  ${paint('cyan', equation.trim())}`),
+    label('source', part.reference),
+  ]);
+  return `${[
+    paint('bold', titleOf(inspection)),
+    ...equations,
+    ...(several ? [''] : []),
+    label('fills', holesText(inspection)),
+    ...traitTexts(traits).map((text, i) => label(i === 0 ? 'traits' : '', text)),
+    label('stack', stackText(dims)),
+    label('parameters', paramCount === 0 ? 'none' : `${grouped(paramCount)} in all`),
+    ...columns(params.map((p) => [p.name, `[${p.shape.join(', ')}]`, grouped(p.count), initText(p.init)])).map(
+      (row) => `    ${row}`,
+    ),
+    head('Config'),
+    ...wrap(JSON.stringify(config).replaceAll(',"', ', "'), width - 2).map((line) => `  ${line}`),
+    ...parts.flatMap((part) => optionLines(part, several, paint, width)),
+    ...parts.flatMap((part) => (part.notes.length ? noteLines(part, several, head, width) : [])),
+    ...tableLines(inspection, head, width),
+    ...measuredLines(inspection, head, width),
+  ].join('\n')}\n`;
+}
+
+const valueWidth = 13;
+
+/** Names, values and meanings; a long value has a line of its own. */
+function optionLines({ name, options }: Part, several: boolean, paint: Paint, width: number): string[] {
+  if (options.length === 0) return [];
+  const rows = options.map(
+    (o) => [o.name, o.value === undefined ? '–' : JSON.stringify(o.value), o.description] as const,
+  );
+  const nameWidth = Math.max(...rows.map(([n]) => length(n)));
+  return [
+    ...(several ? [`  ${paint('dim', name)}`] : []),
+    ...rows.flatMap(([option, value, meaning]) => {
+      const start = `    ${option.padEnd(nameWidth)}  `;
+      if (length(value) <= valueWidth) return hanging(`${start}${value.padEnd(valueWidth)}  `, meaning, width);
+      return [start + value, hanging(' '.repeat(length(start) + valueWidth + 2), meaning, width)];
+    }),
+  ];
+}
+
+const noteLines = (
+  { name, notes }: Part,
+  several: boolean,
+  head: (text: string) => string,
+  width: number,
+): string[] => [
+  head(`Where paper and practice differ${several ? `: ${name}` : ''}`),
+  ...notes.map((note) => hanging('  · ', note, width)),
+];
+
+function tableLines({ parts }: Inspection, head: (text: string) => string, width: number): string[] {
+  const several = parts.length > 1;
+  const lines = parts.flatMap((part) =>
+    part.tables.map((table) =>
+      hanging(`  ${several ? `${part.name}: ` : ''}${table.name} [${table.shape.join(', ')}]  `, values(table), width),
+    ),
+  );
+  return lines.length ? [head('Tables'), ...lines] : [];
+}
+
+/** The first entries, some between, the last; all of a short table. */
+function values({ data, shape }: NamedTable): string {
+  if (shape.length > 1) return `${short(data[0]!)}, …, ${short(data[data.length - 1]!)}`;
+  const picked = spread(data.length, 8);
+  const parts = picked.map((i, n) => `${n > 0 && i !== picked[n - 1]! + 1 ? '… ' : ''}${short(data[i]!)}`);
+  return parts.join(', ');
+}
+
+function measuredLines({ measured, paramCount }: Inspection, head: (text: string) => string, width: number): string[] {
+  const { embed, groups, positions } = measured;
+  const lines = [
+    ...(embed
+      ? [
+          hanging(
+            '  ',
+            `embed: vectors of length ${lengthsOf(embed.table, embed.width)} at positions 0 to ${positions - 1}`,
+            width,
+          ),
+        ]
+      : []),
+    ...groups.flatMap((group) => groupLines(group, groups.length > 1).map((line) => hanging('  ', line, width))),
+  ];
+  if (lines.length === 0) return [];
+  return [head(`Measured by calling the hooks${paramCount > 0 ? ' (at initialisation, seed 0)' : ''}`), ...lines];
+}
+
+function groupLines({ layers, rotation, relativeBias, scale, bias, holes }: Group, several: boolean): string[] {
+  const where = several ? `${layersText(layers)}, ` : '';
+  const lines: string[] = [];
+  if (rotation) {
+    const { pairs, still, headDim, lengthError, similarity } = rotation;
+    const [a, b] = pairs?.[0]?.channels ?? [];
+    lines.push(
+      `${where}rotate: ${pairs ? `${pairs.length} pairs of channels turn (${a} with ${b}, …), ${still} of ${headDim} channels do not` : 'not a set of turns in planes'}; ` +
+        `lengths ${lengthError < 1e-4 ? 'are kept' : `change by up to ${short(100 * lengthError, 2)} %`}; the score of a vector with itself falls from 1 to ` +
+        `${[1, 8, 64]
+          .filter((p) => p < similarity.length)
+          .map((p) => `${short(similarity[p]! / similarity[0]!, 3)} at distance ${p}`)
+          .join(', ')}`,
+    );
+  }
+  if (relativeBias) {
+    const { offsets, heads, data } = relativeBias;
+    const n = offsets.length;
+    const zero = offsets.indexOf(0);
+    const at = (h: number, offset: number) => short(data[h * n + zero + offset]!, 3);
+    const far = -zero;
+    lines.push(
+      `${where}relativeBias: head 0 adds ${at(0, 0)} at distance 0, ${at(0, -1)} at 1, ${at(0, far)} at ${-far}; head ${heads - 1} adds ${at(heads - 1, far)} at ${-far}`,
+    );
+  }
+  if (scale)
+    lines.push(
+      `${where}scale: scores × ${short(scale.data[0]!)} at position 0, × ${short(scale.data[scale.positions - 1]!)} at position ${scale.positions - 1}`,
+    );
+  if (bias)
+    lines.push(
+      `${where}bias without content: from ${short(Math.min(...bias.data))} to ${short(Math.max(...bias.data))}`,
+    );
+  const unseen = holes.filter((hole) => ['carry', 'scores', 'mix'].includes(hole) || (hole === 'bias' && !bias));
+  if (unseen.length) lines.push(`${where}${unseen.join(', ')}: needs content, so it is not drawn`);
+  return lines;
+}
+
+/** "16", or "from 0.43 to 0.48". */
+function lengthsOf(table: Float32Array, width: number): string {
+  let [low, high] = [Number.POSITIVE_INFINITY, 0];
+  for (let from = 0; from < table.length; from += width) {
+    let square = 0;
+    for (let d = from; d < from + width; d++) square += table[d]! ** 2;
+    low = Math.min(low, Math.sqrt(square));
+    high = Math.max(high, Math.sqrt(square));
+  }
+  const [from, to] = [short(low, 3), short(high, 3)];
+  return from === to ? from : `${from} to ${to}`;
+}

@@ -1,0 +1,22 @@
+#!/usr/bin/env node
+/** The process around `run`: streams, signals, the exit code. */
+import { processIo } from './io.ts';
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < 22 || (major === 22 && minor < 18)) {
+  process.stderr.write(
+    `error: posenc needs Node.js 22.18 or newer, and this is ${process.version}: see https://nodejs.org\n`,
+  );
+  process.exit(1);
+}
+
+// A reader that has seen enough (`| head`) is no error.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    process.exit(error.code === 'EPIPE' ? 0 : 70);
+  });
+
+const { run } = await import('./run.ts');
+const code = await run(process.argv.slice(2), processIo());
+// What is still in the pipe goes out first; worker threads of a backend do not hold the process.
+process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
