@@ -1,1 +1,3 @@
-export {};
+export * from './law.ts';
+export { lawsFor, lawsForEncoding } from './laws.ts';
+export * from './tolerance.ts';

@@ -1,0 +1,184 @@
+/** Laws about single hooks: shapes, and what may influence what they return. */
+import {
+  type Encoding,
+  type Grid,
+  type LayerHooks,
+  type Positions,
+  permutation,
+  range,
+  sliceColumns,
+  stream,
+} from '@posenc/core';
+import type { Tensor, Tensor3D, Tensor4D } from '@tensorflow/tfjs';
+import * as tf from '@tensorflow/tfjs';
+import { type Bench, createBench, decodeIn, logitsOf, tokensFor } from '../bench.ts';
+import { biasOf, values, withHooks } from '../call-hooks.ts';
+import { type Case, deviation, type LawSpec } from '../case.ts';
+import { gapped } from './placing.ts';
+
+/** Rows of every call watched. */
+const batch = 2;
+const oneOr = (size: number) => [1, size];
+
+type Report = (hook: string, got: readonly number[], wanted: string, right: boolean) => void;
+
+/** The same encoding, each of whose hooks has the shape of what it returns reported. */
+function watched(
+  encoding: Encoding,
+  { numHeads, headDim }: { numHeads: number; headDim: number },
+  report: Report,
+): Encoding {
+  const check = <T extends Tensor>(hook: string, tensor: T, wanted: readonly (number | readonly number[])[]): T => {
+    const allowed = wanted.map((sizes) => (typeof sizes === 'number' ? [sizes] : sizes));
+    const right = tensor.rank === allowed.length && tensor.shape.every((size, i) => allowed[i]!.includes(size));
+    report(hook, tensor.shape, `[${allowed.map((sizes) => sizes.join('|')).join(', ')}]`, right);
+    return tensor;
+  };
+  const watchLayer = (layer: LayerHooks, { query, key }: Positions): LayerHooks => {
+    let turned: number | undefined;
+    const pairs = [oneOr(batch), oneOr(numHeads), oneOr(query.cols), oneOr(key.cols)];
+    if (layer.scale !== undefined && typeof layer.scale !== 'number') check('scale', layer.scale, pairs);
+    return {
+      ...layer,
+      ...(layer.rotate && {
+        rotate: (u, side) => {
+          const v = layer.rotate!(u, side);
+          turned ??= v.shape[3];
+          return check(`rotate (${side})`, v, [batch, u.shape[1], query.cols, turned]);
+        },
+      }),
+      ...(layer.relativeBias && {
+        relativeBias: (offsets) => check('relativeBias', layer.relativeBias!(offsets), [numHeads, offsets.length]),
+      }),
+      ...(layer.carry && {
+        carry: (x) => {
+          const carried = layer.carry!(x);
+          return check('carry', carried, [batch, numHeads, query.cols, carried.shape[3]]);
+        },
+      }),
+      ...(layer.scores && {
+        scores: (site) => check('scores', layer.scores!(site), [batch, numHeads, query.cols, key.cols]),
+      }),
+      ...(layer.bias && { bias: (site) => check('bias', layer.bias!(site), pairs) }),
+      ...(layer.mix && {
+        mix: (weights, v) => check('mix', layer.mix!(weights, v), [batch, numHeads, query.cols, headDim]),
+      }),
+    };
+  };
+  return {
+    ...encoding,
+    hooks: (params) => (at) => {
+      const hooks = encoding.hooks(params)(at);
+      return {
+        ...(hooks.embed && { embed: (x: Tensor3D) => check('embed', hooks.embed!(x), x.shape) }),
+        ...(hooks.layer && { layer: (index: number) => watchLayer(hooks.layer!(index), at) }),
+      };
+    },
+  };
+}
+
+export const shapes: LawSpec = {
+  law: 'hook shapes',
+  statement:
+    'Every hook returns the shape the contract states, in full passes and with a cache, for one row of positions and for several; rotate keeps all channels and gives queries and keys one width.',
+  async check(c) {
+    for (const stack of c.serving()) {
+      const bench = await c.bench(stack);
+      const compared = (hook: string) => `the shape that ${hook} returns (${stack.name})`;
+      const report: Report = (hook, got, wanted, right) => {
+        if (!right)
+          c.fail(
+            compared(hook),
+            `[${got.join(', ')}] where ${wanted} is wanted`,
+            'numHeads and numKvHeads, queries and keys, or modelDim, embeddingDim and numHeads · headDim mistaken for each other',
+          );
+      };
+      const seen = createBench(stack, watched(bench.encoding, stack.dims, report), c.settings.seed);
+      const { maxPosition } = bench.encoding.traits;
+      const length = c.lengthFor(bench, 10);
+      const tokens = tokensFor(bench, batch, length);
+      for (const positions of [range(length), gapped(2, length, maxPosition)])
+        await logitsOf(seen, { tokens, positions, seqLen: 3 * length });
+      if (stack.dims.causal && length > 3)
+        await decodeIn(seen, [{ tokens: sliceColumns(tokens, 0, 3) }, { tokens: sliceColumns(tokens, 3, 4) }], length);
+      await keepsChannels(c, bench);
+    }
+  },
+};
+
+/** Changing one channel of what embed and rotate are given changes what they return. */
+async function keepsChannels(c: Case, bench: Bench) {
+  const { numHeads, numKvHeads, embeddingDim, headDim, numLayers } = bench.stack.dims;
+  const length = c.lengthFor(bench, 5);
+  await withHooks(bench, bench.weights, range(length), async (hooks) => {
+    const blind = async (act: (x: Tensor) => Tensor, shape: readonly number[]) => {
+      const width = shape.at(-1)!;
+      const base = await values(act(tf.fill([...shape], 0.5)));
+      for (let channel = 0; channel < width; channel++) {
+        const one = tf.oneHot(tf.tensor1d([channel], 'int32'), width).toFloat();
+        const other = await values(act(tf.add(tf.fill([...shape], 0.5), one)));
+        if (deviation(base, other).size < 1e-3) return channel;
+      }
+      return -1;
+    };
+    const report = (hook: string, channel: number) => {
+      if (channel >= 0)
+        c.fail(
+          `what ${hook} returns with its input's channel ${channel} changed (${bench.stack.name})`,
+          'it is the same',
+          'channels that are not rotated dropped instead of passed through; an embedding replaced instead of added to',
+        );
+    };
+    if (hooks.embed) report('embed', await blind((x) => hooks.embed!(x as Tensor3D), [1, length, embeddingDim]));
+    for (let l = 0; l < numLayers; l++) {
+      const { rotate } = hooks.layer?.(l) ?? {};
+      if (!rotate) continue;
+      for (const [side, heads] of [
+        ['query', numHeads],
+        ['key', numKvHeads],
+      ] as const)
+        report(`rotate (${side})`, await blind((u) => rotate(u as Tensor4D, side), [1, heads, length, headDim]));
+    }
+  });
+}
+
+export const offsets: LawSpec = {
+  law: 'offsets alone',
+  statement:
+    'relativeBias gives each offset the same [H] numbers in whatever order, subset and company it is asked, and wherever the tokens stand.',
+  async check(c) {
+    for (const stack of c.serving()) {
+      const bench = await c.bench(stack);
+      const length = c.lengthFor(bench);
+      const far = bench.encoding.traits.maxPosition > 1000 + length ? 1000 : 0;
+      const everything = Int32Array.from({ length: 2 * c.settings.length + 1 }, (_, i) => i - c.settings.length);
+      const order = permutation(stream(0, 'offsets'), everything.length);
+      const asked: [string, Int32Array, Grid][] = [
+        ['shuffled', Int32Array.from(order, (i) => everything[i]!), range(length)],
+        ['every third of them', everything.filter((_, i) => i % 3 === 0), range(length)],
+        ['one', Int32Array.of(-1), range(length)],
+        [`all, with tokens at ${far} …`, everything, range(length, far)],
+        ['all, for two rows of positions', everything, gapped(2, length, bench.encoding.traits.maxPosition)],
+      ];
+      for (let l = 0; l < stack.dims.numLayers; l++) {
+        const wanted = await biasOf(bench, l, everything, range(length));
+        if (!wanted) continue;
+        for (const [how, some, positions] of asked) {
+          const got = (await biasOf(bench, l, some, positions))!;
+          const column = (o: number, i: number, h: number, n: number) =>
+            Math.abs(got[h * n + i]! - wanted[h * everything.length + o + c.settings.length]!);
+          for (let h = 0; h < stack.dims.numHeads; h++)
+            some.forEach((offset, i) => {
+              const size = column(offset, i, h, some.length);
+              if (!(size <= c.tolerance))
+                c.fail(
+                  `relativeBias for ${how}, with all offsets in order: head ${h}, offset ${offset}, layer ${l} (${stack.name})`,
+                  `deviation ${size.toExponential(1)}; tolerance ${c.tolerance.toExponential(1)}`,
+                  'an index into the list read as an offset; a row cut from a table of fixed length; a range of offsets taken for granted',
+                );
+            });
+        }
+      }
+    }
+  },
+};
