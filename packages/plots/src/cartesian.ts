@@ -1,13 +1,13 @@
 /** Lines over an x and a y axis: what line charts and step charts share. */
 import type { CurveFactory } from 'd3-shape';
 import { type Area, axisHeight, makeScale, makeTicks, type Scale, tickRoom, xAxis, yAxis } from './axes.ts';
-import type { CartesianData, Reference, ValueAxis } from './data.ts';
+import type { CartesianData, Reference, ValueAxis, VerticalReference } from './data.ts';
 import { check } from './errors.ts';
 import { type EndLabel, type LabelPlace, labelColumn } from './labels.ts';
 import { crowd, type DrawnSeries, drawSeries, heightOf, prepareSeries } from './line-marks.ts';
 import { extent, formatNumber } from './numbers.ts';
-import { el, frame, frameWidth, label, px } from './svg.ts';
-import { fitText } from './text.ts';
+import { el, frame, frameWidth, label, px, tooltip } from './svg.ts';
+import { fitText, textWidth } from './text.ts';
 import { color, type FigureOptions, font, type SeriesStyle, space } from './theme.ts';
 
 interface Labelled extends EndLabel {
@@ -39,7 +39,10 @@ export function cartesian(
   const yTicks = makeTicks(y, data.y, Math.max(2, Math.round(plotHeight / 55)), wholeY);
   const left = space.edge + tickRoom(yTicks);
   const right = space.edge + column.width;
-  const area: Area = { left, top: data.y.label ? 26 : 8, width: width - left - right, height: plotHeight };
+  const [low, high] = x.domain() as [number, number];
+  const verticals = (data.verticals ?? []).filter((v) => v.x >= low && v.x <= high);
+  const top = (data.y.label ? 26 : 8) + (verticals.length > 0 ? verticalRoom : 0);
+  const area: Area = { left, top, width: width - left - right, height: plotHeight };
   const inset = 10 + Math.max(...series.map((s) => Math.abs(s.shift)));
   x.range([area.left + inset, area.left + area.width - inset]);
   y.range([area.top + area.height - 6, area.top + 6]);
@@ -50,6 +53,7 @@ export function cartesian(
   const window = el('rect', { x: area.left, y: area.top, width: area.width, height: area.height });
   const marks = [
     ...references.map((r) => drawReference(r, y, area)),
+    ...verticals.map((v) => drawVertical(v, x, area)),
     ...[...series.filter((s) => s.muted), ...series.filter((s) => !s.muted)].map((s) => drawSeries(s, x, y, curve)),
   ];
   const body = (id: string) =>
@@ -57,6 +61,7 @@ export function cartesian(
       yTitle ? label(yTitle, { x: space.edge, y: font.label, fill: color.faded }) : '',
       yAxis(y, yTicks, area),
       xAxis(x, xTicks, area, { label: data.x.label, width }),
+      ...verticalLabels(verticals, x, area, width),
       el('clipPath', { id: `${id}-clip` }, window),
       el('g', { 'clip-path': `url(#${id}-clip)` }, ...marks),
       column.draw(
@@ -64,7 +69,7 @@ export function cartesian(
         labels.map((l) => l.place(x, y, area)),
       ),
     ].join('');
-  const description = describe(kind, data, series, references);
+  const description = describe(kind, data, series, references, verticals);
   const height = area.top + area.height + axisHeight(xTicks, data.x.label);
   return frame({ figure: where, title: data.title, subtitle: data.subtitle, description, options, height, body });
 }
@@ -162,11 +167,42 @@ function drawReference(reference: Reference, y: Scale, area: Area): string {
   return el('path', { d, stroke, 'stroke-width': width, 'stroke-dasharray': dash });
 }
 
+function drawVertical(vertical: VerticalReference, x: Scale, area: Area): string {
+  const { color: stroke, dash, width } = referenceStyle;
+  const d = `M${px(x(vertical.x))},${px(area.top)}v${px(area.height)}`;
+  return el('path', { d, stroke, 'stroke-width': width, 'stroke-dasharray': dash }, tooltip(vertical.label));
+}
+
+/** Height of the row above the plotting area in which vertical lines are named. */
+const verticalRoom = 14;
+
+/** From left to right; a name that would run into the one before it is left to the tooltip. */
+function verticalLabels(verticals: readonly VerticalReference[], x: Scale, area: Area, width: number): string[] {
+  let free = 4;
+  return [...verticals]
+    .sort((a, b) => a.x - b.x)
+    .map((v) => {
+      const text = fitText(v.label, width / 3, font.tick);
+      const half = textWidth(text, font.tick) / 2;
+      const centre = Math.min(Math.max(x(v.x), half + 4), width - half - 4);
+      if (centre - half < free) return '';
+      free = centre + half + 6;
+      return label(text, {
+        x: centre,
+        y: area.top - 5,
+        'text-anchor': 'middle',
+        'font-size': font.tick,
+        fill: color.faded,
+      });
+    });
+}
+
 function describe(
   kind: string,
   data: CartesianData,
   series: readonly DrawnSeries[],
   references: readonly Reference[],
+  verticals: readonly VerticalReference[],
 ): string {
   const at = (p: { x: number; y: number }) => `${formatNumber(p.y, 4)} at ${formatNumber(p.x, 6)}`;
   const named = series.slice(0, crowd).map(({ name, points }) => {
@@ -176,5 +212,6 @@ function describe(
   });
   const rest = series.length > crowd ? [`and ${series.length - crowd} more series`] : [];
   const fixed = references.map((r) => `reference ${r.label}: ${formatNumber(r.y, 4)}`);
-  return `${kind} of ${data.y.label || 'values'} over ${data.x.label || 'x'}. ${[...named, ...rest, ...fixed].join('; ')}.`;
+  const upright = verticals.map((v) => `vertical line ${v.label} at ${formatNumber(v.x, 6)}`);
+  return `${kind} of ${data.y.label || 'values'} over ${data.x.label || 'x'}. ${[...named, ...rest, ...fixed, ...upright].join('; ')}.`;
 }

@@ -45,6 +45,11 @@ export interface Reference {
   readonly label: string;
 }
 
+export interface VerticalReference {
+  readonly x: number;
+  readonly label: string;
+}
+
 export interface CartesianData {
   readonly title: string;
   readonly subtitle?: string;
@@ -53,4 +58,6 @@ export interface CartesianData {
   readonly series: readonly Series[];
   /** Horizontal lines such as the unigram and bigram entropy. */
   readonly references?: readonly Reference[];
+  /** Vertical lines such as the training length. Those outside the data's x values are left out. */
+  readonly verticals?: readonly VerticalReference[];
 }

@@ -97,11 +97,9 @@ export function heatmap(data: HeatmapData, options: FigureOptions = {}): string 
   const half = width / 2 - space.edge;
   const body = () =>
     [
-      label(fitText(data.y.label && `${data.y.label} ↓`, half, font.label), {
-        x: space.edge,
-        y: 14,
-        fill: color.faded,
-      }),
+      data.y.label
+        ? label(fitText(`${data.y.label} ↓`, half, font.label), { x: space.edge, y: 14, fill: color.faded })
+        : '',
       data.valueLabel
         ? label(fitText(data.valueLabel, half, font.label), {
             x: Math.max(barLeft + 12, width / 2 + half * 0.2),

@@ -203,6 +203,72 @@ describe('styles', () => {
   });
 });
 
+describe('verticals', () => {
+  const points = [64, 128, 256].map((x) => ({ x, y: x }));
+  const draw = (verticals: CartesianData['verticals']) =>
+    chart(points, { x: { label: 'x', scale: 'log2' }, verticals });
+  const uprights = (svg: string) => marks(svg).filter((p) => /^M[\d.]+,[\d.]+v[\d.]+$/.test(p.getAttribute('d')!));
+
+  it('stand at their x, named above the plotting area', () => {
+    const svg = draw([{ x: 128, label: 'training <length>' }]);
+    const [, middle] = coordinates(strokes(svg)[0]!.getAttribute('d')!).map((p) => p[0]) as [number, number];
+    expect(uprights(svg)).toHaveLength(1);
+    expect(coordinates(uprights(svg)[0]!.getAttribute('d')!)[0]![0]).toBeCloseTo(middle, 0);
+    expect(texts(svg)).toContain('training <length>');
+    expect(all(parse(svg), 'desc')[0]!.textContent).toMatch(/vertical line training <length> at 128\.$/);
+  });
+
+  it('are left out beyond the data', () => {
+    const svg = draw([
+      { x: 32, label: 'far' },
+      { x: 512, label: 'away' },
+      { x: Number.NaN, label: 'nowhere' },
+    ]);
+    expect(svg).toBe(draw(undefined));
+  });
+
+  it('that stand too close are all drawn, and named as far as there is room', () => {
+    const svg = draw([
+      { x: 128, label: 'first of two long names' },
+      { x: 129, label: 'second of two long names' },
+    ]);
+    expect(uprights(svg)).toHaveLength(2);
+    expect(texts(svg)).toContain('first of two long names');
+    expect(texts(svg)).not.toContain('second of two long names');
+  });
+});
+
+describe('tick labels', () => {
+  const ticked = (labels: readonly string[]) => {
+    const ticks = labels.map((text, value) => ({ value, label: text }));
+    const found = texts(
+      chart(
+        labels.map((_, x) => ({ x, y: 1 })),
+        { x: { label: '', ticks } },
+      ),
+    );
+    return labels.filter((text) => found.includes(text));
+  };
+
+  it('are thinned evenly when they would meet', () => {
+    const shown = ticked(range(0, 29).map((i) => `tick ${i}`)).map((t) => Number(t.slice(5)));
+    expect(shown.length).toBeGreaterThan(5);
+    expect(shown.length).toBeLessThan(30);
+    expect(new Set(shown.slice(1).map((n, i) => n - shown[i]!)).size).toBe(1);
+  });
+
+  it('keep one when not even two fit', () => {
+    const ticks = [50, 51].map((value) => ({ value, label: `a long label ${value}` }));
+    const found = texts(
+      chart(
+        range(0, 99).map((x) => ({ x, y: 1 })),
+        { x: { label: '', ticks } },
+      ),
+    );
+    expect(found.filter((t) => t.startsWith('a long'))).toEqual(['a long label 50']);
+  });
+});
+
 describe('stepChart', () => {
   it('jumps half-way between whole numbers', () => {
     const svg = stepChart({ title: 'T', ...axes, series: [series('a', [0, 0, 1])] });

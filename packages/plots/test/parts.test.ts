@@ -132,6 +132,12 @@ describe('thin', () => {
     expect(thin(run, (x) => x / 50).map((p) => p.x)).toEqual([0, 13, 49, 50, 57, 99]);
   });
 
+  it('keeps the extremes of the spread as well', () => {
+    const at = (x: number, y: number, low: number, high: number) => ({ x, y, spread: [low, high] as const });
+    const run = [at(0, 0, 0, 0), at(1, 5, 4, 6), at(2, 0, -9, 9), at(3, -5, -6, -4), at(4, 0, 0, 0), at(5, 0, 0, 0)];
+    expect(thin(run, () => 0).map((p) => p.x)).toEqual([0, 1, 2, 3, 5]);
+  });
+
   it('keeps everything when there are as many columns as points', () => {
     const run = Array.from({ length: 10 }, (_, x) => ({ x, y: x }));
     expect(thin(run, (x) => x)).toEqual(run);

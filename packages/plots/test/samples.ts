@@ -73,6 +73,19 @@ export const hostile: Readonly<Record<string, () => string>> = {
       series: [line('a<b>&"c"\u0000\ud800', [1, 2])],
       references: [{ y: 1, label: '<&>' }],
     }),
+  verticals: () =>
+    lineChart({
+      title: 'Verticals',
+      ...xy,
+      series: [line('a', range(0, 99)), line('b', range(1, 100))],
+      verticals: [
+        { x: 0, label: 'at the start' },
+        { x: 50, label: long },
+        { x: 51, label: 'close' },
+        { x: 99, label: 'at the end' },
+      ],
+      references: [{ y: 100, label: 'top' }],
+    }),
   'no names': () => lineChart({ title: '', x: { label: '' }, y: { label: '' }, series: [line('', [1, 2, 3])] }),
   narrow: () =>
     lineChart({ title: 'Narrow', ...xy, series: [line('RoPE, NTK at evaluation', range(0, 300))] }, { width: 360 }),
