@@ -1,0 +1,17 @@
+/** What can be asked for. `auto` is `wasm` today. */
+export const backendNames = ['auto', 'cpu', 'wasm', 'tensorflow', 'tensorflow-gpu', 'webgpu'] as const;
+
+export type BackendName = (typeof backendNames)[number];
+
+/** The backend in use, as plain data: what a run record keeps, because the bits of a result depend on it. */
+export interface BackendInfo {
+  readonly name: Exclude<BackendName, 'auto'>;
+  /** Of the tfjs package that provides the backend. */
+  readonly version: string;
+  /** Which code computes: `simd+posenc`, `libtensorflow 2.18.0`, a graphics adapter … */
+  readonly variant: string;
+  /** Threads that compute; 0 when that is not ours to say. */
+  readonly threads: number;
+  /** One line for people. */
+  readonly description: string;
+}
