@@ -72,9 +72,12 @@ export class LawError extends Error {
   override readonly name = 'LawError';
   readonly violation: Violation;
 
-  constructor(violation: Violation) {
+  constructor(violation: Violation, options?: ErrorOptions) {
     const { law, subject, compared, found, hint } = violation;
-    super(`${law} does not hold for ${subject}\n  compared: ${compared}\n  found: ${found}\n  look for: ${hint}`);
+    super(
+      `${law} does not hold for ${subject}\n  compared: ${compared}\n  found: ${found}\n  look for: ${hint}`,
+      options,
+    );
     this.violation = violation;
   }
 }

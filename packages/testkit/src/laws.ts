@@ -1,11 +1,12 @@
 /** All laws, and the two ways to get them: for a plug-in with its configs, or for anything that creates an encoding. */
-import { type AnyEncoding, parseConfig } from '@posenc/core';
+import { type AnyEncoding, PosencError, parseConfig } from '@posenc/core';
 import * as tf from '@tensorflow/tfjs';
 import { createCase, type LawSpec } from './case.ts';
-import { type Law, type LawOptions, type Settings, type Subject, settingsOf } from './law.ts';
+import { type Law, LawError, type LawOptions, type Settings, type Subject, settingsOf } from './law.ts';
 import { agreement } from './laws/backends.ts';
 import { type Configured, configLaw, distinctConfigs, independence } from './laws/config.ts';
 import { cachedDecoding, laterTokens } from './laws/decode.ts';
+import { effect } from './laws/effect.ts';
 import { gradients, reach } from './laws/gradients.ts';
 import { groupedHeads, headPermutation } from './laws/heads.ts';
 import { offsets, shapes } from './laws/hooks.ts';
@@ -18,6 +19,7 @@ import { tables } from './laws/tables.ts';
 
 /** Every law that a created encoding must obey, but the agreement of backends. */
 const specs: readonly LawSpec[] = [
+  effect,
   shapes,
   shiftInvariance,
   positionSensitivity,
@@ -57,10 +59,12 @@ export function lawsForEncoding(subject: Subject, options?: LawOptions): Law[] {
  *
  *     for (const law of lawsFor(rope, [{}, { base: 500 }])) it(law.name, law.run);
  *
- * Throws PosencError when a config does not parse.
+ * Throws PosencError when a config does not parse, or there is none.
  */
 export function lawsFor(plugin: AnyEncoding, configs: readonly object[], options?: LawOptions): Law[] {
   const settings = settingsOf(options);
+  if (configs.length === 0)
+    throw new PosencError('lawsFor needs at least one config to check laws for: [{}] is the one of defaults only');
   const configured = configs.map((given): Configured & { subject: Subject } => {
     const parsed = parseConfig<object>(plugin.config, given, `${plugin.type} config`);
     const subject: Subject = {
@@ -90,7 +94,16 @@ function bind({ law, statement, check }: LawSpec, subject: Subject, settings: Se
     statement,
     async run() {
       await tf.ready();
-      await check(createCase(law, subject, settings));
+      try {
+        await check(createCase(law, subject, settings));
+      } catch (error) {
+        if (error instanceof LawError) throw error;
+        const { name, message } = error as Error;
+        const hint =
+          'shapes that only fit one stack, or an input refused that should be served; the cause has the stack trace';
+        const found = `an error, ${name}: ${message}`;
+        throw new LawError({ law, subject: subject.name, compared: statement, found, hint }, { cause: error });
+      }
     },
   };
 }

@@ -1,0 +1,168 @@
+import { bfloat16, type Mutant } from '../mutant.ts';
+
+const file = 'sinusoidal.ts';
+const encoding = 'sinusoidal';
+const call = 'sinusoidalTable(data, embeddingDim, config)';
+const table = 'Float32Array.from(sinusoidalTable(data, embeddingDim, config))';
+const remember = `const table = known.get(key) ?? ${table}; known.set(key, table);`;
+const known = 'const known = new Map<string, Float32Array>();\n';
+
+export const sinusoidalMutants: readonly Mutant[] = [
+  {
+    encoding,
+    bug: 'positions restart in every call of a decoding session',
+    seen: 'transformers#15751, keras-hub#1544, x-transformers#219',
+    edits: [{ file, find: call, replace: 'sinusoidalTable(data.map((_, t) => t % cols), embeddingDim, config)' }],
+    configs: [{}],
+    caughtBy: 'cached decoding',
+  },
+  {
+    encoding,
+    bug: 'positions counted over columns from the first token on: padding and packing ignored',
+    seen: 'transformers#22069, #22161, #41789',
+    edits: [
+      { file, find: call, replace: 'sinusoidalTable(data.map((_, t) => data[0]! + (t % cols)), embeddingDim, config)' },
+    ],
+    configs: [{}],
+    caughtBy: 'packing',
+  },
+  {
+    encoding,
+    bug: 'the first row’s positions used for the whole batch',
+    seen: 'transformers#25199 (left padding in a batch)',
+    edits: [
+      { file, find: call, replace: 'sinusoidalTable(data.map((_, t) => data[t % cols]!), embeddingDim, config)' },
+    ],
+    configs: [{}],
+    caughtBy: 'batching',
+  },
+  {
+    encoding,
+    bug: 'positions rounded to bfloat16',
+    seen: 'candle#3520, transformers#29285',
+    edits: [{ file, find: '(positions[t]! + offset)', replace: 'bfloat16(positions[t]! + offset)' }],
+    helpers: bfloat16,
+    configs: [{}],
+    caughtBy: 'tables',
+  },
+  {
+    encoding,
+    bug: 'angles computed in float32',
+    seen: 'gpt-neox#1003, tfjs#8389',
+    edits: [
+      {
+        file,
+        find: 'const angle = omega * (positions[t]! + offset);',
+        replace: 'const angle = Math.fround(Math.fround(omega) * (positions[t]! + offset));',
+      },
+    ],
+    configs: [{}],
+    caughtBy: 'tables',
+  },
+  {
+    encoding,
+    bug: 'the embedding replaced instead of added to',
+    edits: [
+      {
+        file,
+        find: 'tf.add<Tensor3D>(x, tf.tensor3d(table, [rows, cols, embeddingDim]))',
+        replace: 'tf.add<Tensor3D>(tf.zerosLike(x), tf.tensor3d(table, [rows, cols, embeddingDim]))',
+      },
+    ],
+    configs: [{}],
+    caughtBy: 'every parameter learns',
+  },
+  {
+    encoding,
+    bug: 'a table cached by length alone',
+    seen: 'rotary-embedding-torch#11, #12',
+    edits: [
+      {
+        file,
+        find: `const table = ${table};`,
+        replace: `const key = [data.length, embeddingDim].join(); ${remember}`,
+      },
+    ],
+    helpers: known,
+    configs: [{}],
+    caughtBy: 'shift invariance',
+  },
+  {
+    encoding,
+    bug: 'a table cached by positions, the config forgotten in the key',
+    seen: 'LLMs-from-scratch#410',
+    edits: [
+      {
+        file,
+        find: `const table = ${table};`,
+        replace: `const key = [data, embeddingDim].join(); ${remember}`,
+      },
+    ],
+    helpers: known,
+    configs: [{}, { base: 100 }],
+    caughtBy: 'independence',
+  },
+  {
+    encoding,
+    bug: 'the table kept out of reach of tidy',
+    edits: [
+      {
+        file,
+        find: 'tf.tensor3d(table, [rows, cols, embeddingDim])',
+        replace: 'tf.keep(tf.tensor3d(table, [rows, cols, embeddingDim]))',
+      },
+    ],
+    configs: [{}],
+    caughtBy: 'no leaked tensors',
+  },
+  {
+    encoding,
+    bug: 'modelDim taken where the embedding has a width of its own',
+    seen: 'ALBERT ports',
+    edits: [
+      {
+        file,
+        find: 'create: (config, { embeddingDim }) =>',
+        replace: 'create: (config, { modelDim: embeddingDim }) =>',
+      },
+    ],
+    configs: [{}],
+    caughtBy: 'hook shapes',
+  },
+  {
+    encoding,
+    bug: 'the trait shiftInvariant claimed without ground',
+    edits: [{ file, find: 'shiftInvariant: false', replace: 'shiftInvariant: true' }],
+    configs: [{}],
+    caughtBy: 'shift invariance',
+  },
+  {
+    encoding,
+    bug: 'unknown keys accepted in silence',
+    edits: [{ file, find: 'z.strictObject({', replace: 'z.object({' }],
+    configs: [{}],
+    caughtBy: 'config',
+  },
+  {
+    encoding,
+    bug: 'the offset read and forgotten',
+    seen: 'gpt-neox e9dc55fb',
+    edits: [{ file, find: '(positions[t]! + offset)', replace: 'positions[t]!' }],
+    configs: [{}, { offset: 2 }],
+    caughtBy: 'distinct configs',
+  },
+  {
+    encoding,
+    bug: 'a channel pair computed with a frequency other than the one shown',
+    seen: 'litgpt model.py; transformers#13665',
+    edits: [
+      {
+        file,
+        find: 'const angle = omega * (positions[t]! + offset);',
+        replace: 'const angle = omega * (k === 1 ? 1.1 : 1) * (positions[t]! + offset);',
+      },
+    ],
+    configs: [{}],
+    caughtBy: 'tables',
+  },
+];
