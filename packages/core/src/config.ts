@@ -24,11 +24,18 @@ export const modelSchema = z.strictObject({
     .describe('norm before each sublayer, or after its residual sum'),
   normBias: z.boolean().default(true).describe('layernorm only'),
   embeddingNorm: z.boolean().default(false).describe('a norm right after the embedding (BERT, BLOOM)'),
+  numTokenTypes: positive
+    .optional()
+    .describe('kinds of token, each with a vector that is added to the embedding (BERT: 2, for pairs of sentences)'),
   activation: z.enum(['relu', 'gelu', 'gelu-tanh', 'swiglu', 'geglu', 'geglu-tanh']).default('relu'),
   attentionBias: z.enum(['all', 'qkv', 'none']).default('all').describe('which attention projections have biases'),
   mlpBias: z.boolean().default(true),
   tiedEmbeddings: z.boolean().default(true).describe('the output head reuses the token embedding'),
   headBias: z.boolean().default(false).describe('a bias on the logits'),
+  headTransform: z
+    .enum(['relu', 'gelu', 'gelu-tanh'])
+    .optional()
+    .describe('a dense layer with this activation and a norm before the head (BERT); biased as the MLP is'),
   qkNorm: z.boolean().default(false).describe('RMS norm of queries and keys per head, before any rotation'),
   parallelResidual: z.boolean().default(false).describe('attention and MLP read the same input (GPT-NeoX)'),
   scoreScale: z.number().positive().optional().describe('factor on q·k; default 1/√headDim (T5: 1)'),

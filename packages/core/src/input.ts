@@ -1,5 +1,6 @@
 /** From what a caller gives (tokens, maybe padding, segments, positions, a cache) to the positions of one forward call. */
 import type { Cache } from './cache.ts';
+import type { ModelConfig } from './config.ts';
 import type { Grid, Positions } from './encoding.ts';
 import { PosencError } from './errors.ts';
 import { at, concatColumns, extent, fromMask, range, sliceColumns } from './positions.ts';
@@ -11,6 +12,8 @@ export interface Input {
   readonly mask?: Grid;
   /** [B|1, T] packing: tokens see only their own segment. Not together with a cache. */
   readonly segments?: Grid;
+  /** [B|1, T] kind of each token, for models that have kinds (BERT: first or second sentence); default: all 0. */
+  readonly types?: Grid;
   /** [B|1, T]; default: 0, 1, … counted over real tokens, going on where a cache ends. */
   readonly positions?: Grid;
   /** Length of every token's own sequence, for encodings that read it; default: its last position + 1. A cache has its own. */
@@ -24,11 +27,13 @@ export interface Placed {
   readonly segments?: Grid;
 }
 
+type Sizes = Pick<ModelConfig, 'vocabSize' | 'numTokenTypes'>;
+
 /** Throws PosencError when tokens or positions cannot be served, before any kernel runs. */
-export function place(input: Input, vocabSize: number, maxPosition: number, cache?: Cache): Placed {
-  const { tokens, segments } = input;
+export function place(input: Input, { vocabSize, numTokenTypes }: Sizes, maxPosition: number, cache?: Cache): Placed {
+  const { tokens, segments, types } = input;
   if (tokens.cols === 0 || tokens.rows === 0) throw new PosencError('the input holds no tokens: give at least one');
-  for (const [name, grid] of Object.entries({ mask: input.mask, segments, positions: input.positions }))
+  for (const [name, grid] of Object.entries({ mask: input.mask, segments, types, positions: input.positions }))
     if (grid && (grid.cols !== tokens.cols || (grid.rows !== 1 && grid.rows !== tokens.rows)))
       throw new PosencError(
         `${name} is [${grid.rows}, ${grid.cols}] but tokens are [${tokens.rows}, ${tokens.cols}]: same columns, same rows or one row`,
@@ -38,6 +43,7 @@ export function place(input: Input, vocabSize: number, maxPosition: number, cach
     throw new PosencError(
       `token id ${lowest < 0 ? lowest : highest} is outside the vocabulary: allowed are 0 to ${vocabSize - 1}`,
     );
+  if (types) checkTypes(types, numTokenTypes);
   if (cache && segments)
     throw new PosencError('packed segments cannot be decoded with a cache: give each sequence its own row');
 
@@ -51,6 +57,16 @@ export function place(input: Input, vocabSize: number, maxPosition: number, cach
     : sequenceLengths(query, input.mask, segments, input.seqLen);
   checkRange(query, maxPosition, cache);
   return { positions: { query, key, seqLen }, real, segments };
+}
+
+function checkTypes(types: Grid, numTokenTypes: number | undefined): void {
+  if (numTokenTypes === undefined)
+    throw new PosencError('this model knows no token types: leave `types` out, or set numTokenTypes');
+  const [lowest, highest] = extent(types);
+  if (lowest < 0 || highest >= numTokenTypes)
+    throw new PosencError(
+      `token type ${lowest < 0 ? lowest : highest} does not exist: allowed are 0 to ${numTokenTypes - 1}`,
+    );
 }
 
 function joinMasks(mask: Grid | undefined, cache: Cache | undefined, cols: number): Grid | undefined {

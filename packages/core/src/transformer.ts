@@ -60,7 +60,7 @@ function run(
   input: Input,
   { cache, random }: ForwardOptions,
 ): Output {
-  const placed = place(input, c.vocabSize, encoding.traits.maxPosition, cache);
+  const placed = place(input, c, encoding.traits.maxPosition, cache);
   const { positions } = placed;
   const layers: LayerCache[] = [];
   const kept = tf.tidy(() => {
@@ -79,6 +79,7 @@ function run(
     const rows = tf.gather(params['embedding.tokens']!, tf.tensor1d(input.tokens.data, 'int32'));
     const scaled = c.embeddingScale === 1 ? rows : tf.mul(rows, c.embeddingScale);
     let embedded = scaled.reshape([batch, length, c.embeddingDim]) as Tensor3D;
+    if (c.numTokenTypes !== undefined) embedded = tf.add(embedded, typeVectors(input, params)) as Tensor3D;
     embedded = hooks.embed?.(embedded) ?? embedded;
     let x = embedded.reshape([batch * length, c.embeddingDim]) as Tensor2D;
     if (c.embeddingNorm) x = norm(x, 'embedding.norm', scope);
@@ -170,14 +171,26 @@ function mlp(x: Tensor2D, path: string, scope: Scope): Tensor2D {
   return linear(hidden, `${path}.down`, scope);
 }
 
-function head(x: Tensor2D, { c, params }: Scope): Tensor2D {
+function head(input: Tensor2D, scope: Scope): Tensor2D {
+  const { c, params } = scope;
   const tokens = params['embedding.tokens'] as Tensor2D;
+  let x = input;
+  if (c.headTransform) {
+    x = activations[c.headTransform]!.apply(linear(x, 'head.transform', scope));
+    x = norm(x, 'head.norm', scope);
+  }
   let logits: Tensor2D;
   if (!c.tiedEmbeddings) logits = tf.matMul(x, params['head.weight'] as Tensor2D);
-  else if (c.embeddingDim === c.modelDim) logits = tf.matMul(x, tokens, false, true);
+  else if (x.shape[1] === c.embeddingDim) logits = tf.matMul(x, tokens, false, true);
   else logits = tf.matMul(tf.matMul(x, params['embedding.project'] as Tensor2D, false, true), tokens, false, true);
   if (c.headBias) logits = tf.add(logits, params['head.bias']!) as Tensor2D;
   return c.logitSoftcap === undefined ? logits : tf.mul(tf.tanh(tf.div(logits, c.logitSoftcap)), c.logitSoftcap);
+}
+
+/** [B|1, T, E] */
+function typeVectors({ tokens, types }: Input, params: Params): Tensor3D {
+  const { rows, cols, data } = types ?? { rows: 1, cols: tokens.cols, data: new Int32Array(tokens.cols) };
+  return tf.gather(params['embedding.types']!, tf.tensor2d(data, [rows, cols], 'int32')) as Tensor3D;
 }
 
 /** x·W + b; the bias where the model has one. Weights are [in, out], so that no product needs a transpose. */
@@ -218,8 +231,7 @@ function modelParams(c: ModelConfig): ParamSpecs {
     matrix(`${path}.weight`, rows, cols, std);
     if (bias) vector(`${path}.bias`, cols, 0);
   };
-  const normalised = (path: string) => {
-    const width = path.startsWith('embedding') ? c.embeddingDim : c.modelDim;
+  const normalised = (path: string, width = c.modelDim) => {
     vector(`${path}.gain`, width, 1);
     if (c.norm === 'layernorm' && c.normBias) vector(`${path}.bias`, width, 0);
   };
@@ -227,7 +239,8 @@ function modelParams(c: ModelConfig): ParamSpecs {
   const outputStd = c.initStd / Math.sqrt(2 * c.numLayers);
 
   matrix('embedding.tokens', c.vocabSize, c.embeddingDim, c.embeddingInitStd ?? c.initStd);
-  if (c.embeddingNorm) normalised('embedding.norm');
+  if (c.numTokenTypes !== undefined) matrix('embedding.types', c.numTokenTypes, c.embeddingDim);
+  if (c.embeddingNorm) normalised('embedding.norm', c.embeddingDim);
   if (c.embeddingDim !== c.modelDim) matrix('embedding.project', c.embeddingDim, c.modelDim);
   for (let l = 0; l < c.numLayers; l++) {
     const [attend, feed] = [`layers.${l}.attention`, `layers.${l}.mlp`];
@@ -243,7 +256,11 @@ function modelParams(c: ModelConfig): ParamSpecs {
     dense(`${feed}.down`, c.mlpDim, c.modelDim, c.mlpBias, outputStd);
   }
   if (c.normPlacement === 'pre') normalised('norm');
-  if (!c.tiedEmbeddings) matrix('head.weight', c.modelDim, c.vocabSize);
+  if (c.headTransform) {
+    dense('head.transform', c.modelDim, c.embeddingDim, c.mlpBias);
+    normalised('head.norm', c.embeddingDim);
+  }
+  if (!c.tiedEmbeddings) matrix('head.weight', c.headTransform ? c.embeddingDim : c.modelDim, c.vocabSize);
   if (c.headBias) vector('head.bias', c.vocabSize, 0);
   return specs;
 }

@@ -228,3 +228,132 @@ describe('planOffsets', () => {
     expect(largest(gradient(viaDiagonals, 1), gradient(viaLookup, 0.5))).toBeLessThan(1e-5);
   });
 });
+
+describe('a plan’s own numbers and vectors', () => {
+  const row = (numbers: number[]) => explicit([numbers]);
+  /** [query, key, fold]: consecutive, cached, one query, one key, scattered, two rows, folded. */
+  const placings: Record<string, Parameters<typeof planOffsets>> = {
+    'in order': [range(4), range(4)],
+    'after a cache': [range(2, 5), range(7)],
+    'one query': [range(1, 6), range(7)],
+    'one key': [range(5), range(1, 4)],
+    scattered: [row([3, 9, 9]), row([0, 3, 40, 9])],
+    'two rows': [
+      explicit([
+        [0, 1, 2],
+        [0, 0, 1],
+      ]),
+      explicit([
+        [0, 1, 2],
+        [0, 0, 1],
+      ]),
+    ],
+    'two rows, one key': [
+      explicit([
+        [0, 1, 2],
+        [0, 0, 5],
+      ]),
+      explicit([[7], [2]]),
+    ],
+    'in order, clipped': [range(5), range(5), (offset) => Math.min(Math.max(offset, -2), 2)],
+    'scattered, clipped': [row([3, 90, 9]), row([0, 3, 40, 9]), (offset) => Math.min(Math.max(offset, -2), 2)],
+  };
+  const batch = 2;
+
+  describe.each(Object.entries(placings))('%s', (_, [query, key, fold = (offset) => offset]) => {
+    const plan = planOffsets(query, key, fold);
+    const n = plan.offsets.length;
+    const [Tq, Tk, W] = [query.cols, key.cols, 3];
+    /** The column of each pair, from the positions alone. */
+    const column = (b: number, i: number, j: number) => {
+      const [qb, kb] = [query.rows === 1 ? 0 : b, key.rows === 1 ? 0 : b];
+      return plan.offsets.indexOf(fold(key.data[kb * Tk + j]! - query.data[qb * Tq + i]!));
+    };
+    const pairs = (value: (b: number, h: number, i: number, j: number) => number) =>
+      tf.tensor4d(
+        Float32Array.from({ length: batch * H * Tq * Tk }, (_, at) => {
+          const [j, i, h] = [at % Tk, Math.floor(at / Tk) % Tq, Math.floor(at / (Tk * Tq)) % H];
+          return value(Math.floor(at / (Tk * Tq * H)), h, i, j);
+        }),
+        [batch, H, Tq, Tk],
+      );
+    const u = randomTensor([batch, H, Tq, W], 'u') as Tensor4D;
+    const weights = randomTensor([batch, H, Tq, Tk], 'weights') as Tensor4D;
+
+    it('shift gives each pair its query’s number for the pair’s column', () => {
+      // What stands in a column is told by its offset: in order, columns with equal folds are apart.
+      const numbers = tf.mul(
+        randomTensor([batch, H, Tq, 1], 'query numbers'),
+        tf.tensor1d(Float32Array.from(plan.offsets, (offset) => 1 + 0.1 * offset)),
+      ) as Tensor4D;
+      const x = numbers.arraySync();
+      const wanted = pairs((b, h, i, j) => x[b]![h]![i]![column(b, i, j)]!);
+      expect(plan.shift(numbers).shape).toEqual([batch, H, Tq, Tk]);
+      expect(largest(plan.shift(numbers), wanted)).toBe(0);
+    });
+
+    it.each([1, H])('dot and mix with the vectors of %i heads, and their gradients', (own) => {
+      const perOffset = [...new Set(plan.offsets)];
+      const table = randomTensor([own, perOffset.length, W], 'table') as tf.Tensor3D;
+      const spread = (t: tf.Tensor) =>
+        tf.gather(
+          t,
+          tf.tensor1d(
+            Array.from(plan.offsets, (offset) => perOffset.indexOf(offset)),
+            'int32',
+          ),
+          1,
+        );
+      const [us, ts, ws] = [u.arraySync(), table.arraySync(), weights.arraySync()];
+      const vector = (b: number, h: number, i: number, j: number) =>
+        ts[own === 1 ? 0 : h]![perOffset.indexOf(plan.offsets[column(b, i, j)]!)]!;
+      const dots = pairs((b, h, i, j) => vector(b, h, i, j).reduce((sum, x, d) => sum + x * us[b]![h]![i]![d]!, 0));
+      const vectors = spread(table) as tf.Tensor3D;
+      expect(vectors.shape).toEqual([own, n, W]);
+      expect(largest(plan.dot(u, vectors), dots)).toBeLessThan(1e-6);
+      const mixed = tf.tensor4d(
+        us.map((head, b) =>
+          head.map((queries, h) =>
+            queries.map((_, i) =>
+              Array.from({ length: W }, (_, d) =>
+                ws[b]![h]![i]!.reduce((sum, w, j) => sum + w * vector(b, h, i, j)[d]!, 0),
+              ),
+            ),
+          ),
+        ),
+      );
+      expect(largest(plan.mix(weights, vectors), mixed)).toBeLessThan(1e-5);
+
+      // ∂/∂u Σ weights · dot(u, vectors) = mix(weights, vectors), and the other way round.
+      const byDot = tf.grads((x, t) => tf.sum(tf.mul(plan.dot(x as Tensor4D, spread(t) as tf.Tensor3D), weights)));
+      const byMix = tf.grads((w, t) => tf.sum(tf.mul(plan.mix(w as Tensor4D, spread(t) as tf.Tensor3D), u)));
+      const [du, dotTable] = byDot([u, table]) as [tf.Tensor, tf.Tensor];
+      const [dw, mixTable] = byMix([weights, table]) as [tf.Tensor, tf.Tensor];
+      expect(largest(du, mixed)).toBeLessThan(1e-5);
+      expect(largest(dw, dots)).toBeLessThan(1e-5);
+      expect(largest(dotTable, mixTable)).toBeLessThan(1e-5);
+      const wanted = tf.buffer([own, perOffset.length, W]);
+      for (let b = 0; b < batch; b++)
+        for (let h = 0; h < H; h++)
+          for (let i = 0; i < Tq; i++)
+            for (let j = 0; j < Tk; j++)
+              for (let d = 0; d < W; d++) {
+                const place = [own === 1 ? 0 : h, perOffset.indexOf(plan.offsets[column(b, i, j)]!), d];
+                wanted.set(wanted.get(...place) + ws[b]![h]![i]![j]! * us[b]![h]![i]![d]!, ...place);
+              }
+      expect(largest(dotTable, wanted.toTensor())).toBeLessThan(1e-5);
+    });
+  });
+
+  it('is computed only when asked', () => {
+    let folds = 0;
+    const plan = planOffsets(row([0, 7, 3]), row([0, 7, 3]), (offset) => {
+      folds++;
+      return offset;
+    });
+    expect(folds).toBe(0);
+    expect(plan.offsets.length).toBe(7);
+    expect(Array.from(plan.offsets)).toEqual([-7, -4, -3, 0, 3, 4, 7]);
+    expect(folds).toBe(9);
+  });
+});

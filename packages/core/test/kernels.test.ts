@@ -1,7 +1,15 @@
-import type { Scalar, Tensor, Tensor2D } from '@tensorflow/tfjs';
+import type { Scalar, Tensor, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { crossEntropy, rmsStandardize, standardize, stream } from '../src/index.ts';
+import {
+  crossEntropy,
+  cumulativeSum,
+  gatherRows,
+  rmsStandardize,
+  scatterRows,
+  standardize,
+  stream,
+} from '../src/index.ts';
 import { activations } from '../src/kernels/activation.ts';
 import { dropout } from '../src/kernels/dropout.ts';
 import { largest, randomTensor } from './fixtures.ts';
@@ -50,6 +58,55 @@ describe('crossEntropy', () => {
       .arraySync() as number[][];
     expect(gradient[1]!.map(Math.abs)).toEqual([0, 0, 0, 0, 0]);
     expect(Math.abs(gradient[0]![0]!)).toBeGreaterThan(0);
+  });
+});
+
+describe('cumulativeSum', () => {
+  const triangle = (n: number, fromEnd: boolean) =>
+    tf.tensor2d(
+      Float32Array.from({ length: n * n }, (_, i) => {
+        const [l, j] = [Math.floor(i / n), i % n];
+        return (fromEnd ? l >= j : l <= j) ? 1 : 0;
+      }),
+      [n, n],
+    );
+
+  it.each([false, true])('is a product with a triangle of ones, forward and backward (fromEnd %s)', (fromEnd) => {
+    const composed = (x: Tensor) => tf.matMul(x.reshape([-1, 5]), triangle(5, fromEnd)).reshape(x.shape);
+    for (const shape of [[5], [3, 5], [2, 3, 4, 5]])
+      sameGradient((x) => cumulativeSum(x, { fromEnd }), composed, shape);
+  });
+});
+
+describe('rows by index', () => {
+  const indices = () => tf.tensor1d([2, 0, 2, 2], 'int32') as Tensor1D;
+
+  it('gatherRows has tfjs’s values and gradient', () => {
+    sameGradient(
+      (x) => gatherRows(x as Tensor2D, indices()),
+      (x) => tf.gather(x, indices()),
+      [4, 3],
+    );
+  });
+
+  it('scatterRows sums rows with the same index, and leaves the others 0', () => {
+    const oneHot = () => tf.oneHot(indices(), 5).toFloat().transpose();
+    sameGradient(
+      (x) => scatterRows(x as Tensor2D, indices(), 5),
+      (x) => tf.matMul(oneHot(), x as Tensor2D),
+      [4, 3],
+    );
+  });
+
+  it('work inside a tidy that ends before the gradient is taken, and leave nothing behind', () => {
+    const x = randomTensor([4, 3], 'x');
+    const before = tf.memory().numTensors;
+    tf.tidy(() => {
+      const there = (u: Tensor) => tf.tidy(() => scatterRows(gatherRows(u as Tensor2D, indices()), indices(), 4));
+      const gradient = tf.grad((u: Tensor) => tf.sum(there(u)) as Scalar)(x);
+      expect(gradient.arraySync()).toEqual([1, 0, 3, 0].map((times) => [times, times, times]));
+    });
+    expect(tf.memory().numTensors).toBe(before);
   });
 });
 
