@@ -1,0 +1,168 @@
+/** Picking backends, and what is said of those that are not there. The optional packages here are stand-ins. */
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { PosencError } from '@posenc/core';
+import * as tf from '@tensorflow/tfjs';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type BackendName, type BackendReport, backendNames, probeBackends, useBackend } from '../src/index.ts';
+
+const version = tf.version['tfjs-core'];
+const start = process.cwd();
+let folder: string;
+
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'posenc backends ')));
+  await writeFile(join(folder, 'package-lock.json'), '{}');
+  process.chdir(folder);
+  await useBackend('wasm');
+});
+afterEach(async () => {
+  process.chdir(start);
+  await rm(folder, { recursive: true });
+});
+
+/** Puts a stand-in package into the folder's node_modules. */
+async function standIn(name: string, manifest: object, code: string): Promise<void> {
+  const at = join(folder, 'node_modules', name);
+  await mkdir(at, { recursive: true });
+  await writeFile(join(at, 'package.json'), JSON.stringify({ name, main: 'index.cjs', ...manifest }));
+  await writeFile(join(at, 'index.cjs'), code);
+}
+
+async function messageOf(name: string): Promise<string> {
+  const error: unknown = await useBackend(name as BackendName).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(PosencError);
+  expect(tf.getBackend()).toBe('wasm');
+  return (error as PosencError).message;
+}
+
+test('auto is wasm, and says what a run record needs', async () => {
+  const info = await useBackend('auto');
+  expect(info).toMatchObject({ name: 'wasm', version, variant: 'simd+posenc', threads: 1 });
+  expect(JSON.parse(JSON.stringify(info))).toEqual(info);
+  expect(tf.getBackend()).toBe('wasm');
+});
+
+test('cpu and wasm can follow each other, and tensors follow', async () => {
+  const x = tf.tensor1d([1, 2]);
+  for (const name of ['cpu', 'wasm', 'cpu', 'wasm'] as const) {
+    expect((await useBackend(name)).name).toBe(name);
+    expect(tf.getBackend()).toBe(name);
+    expect([...tf.add(x, x).dataSync()]).toEqual([2, 4]);
+  }
+});
+
+test('an unknown name is answered with the known ones', async () => {
+  expect(await messageOf('wams')).toBe(
+    "There is no backend 'wams'. Choose one of: auto, cpu, wasm, tensorflow, tensorflow-gpu, webgpu.",
+  );
+});
+
+test.each([
+  ['tensorflow', 'the package @tensorflow/tfjs-node is not installed', `@tensorflow/tfjs-node@${version}`],
+  ['tensorflow-gpu', 'the package @tensorflow/tfjs-node-gpu is not installed', `@tensorflow/tfjs-node-gpu@${version}`],
+  [
+    'webgpu',
+    'the packages webgpu and @tensorflow/tfjs-backend-webgpu are not installed',
+    `webgpu @tensorflow/tfjs-backend-webgpu@${version}`,
+  ],
+])('%s, not installed: what is missing, the command, what else is possible', async (name, reason, packages) => {
+  expect(await messageOf(name)).toBe(
+    `The backend '${name}' is not available: ${reason}. To get it: npm install ${packages}\n` +
+      "Without it: 'wasm' or 'cpu' needs no installation.",
+  );
+});
+
+test.each([
+  ['pnpm-lock.yaml', 'pnpm add --allow-build=@tensorflow/tfjs-node @tensorflow/tfjs-node@'],
+  ['yarn.lock', 'yarn add @tensorflow/tfjs-node@'],
+  ['bun.lock', 'bun add @tensorflow/tfjs-node@'],
+])('the command is that of the project: %s', async (lock, command) => {
+  await writeFile(join(folder, lock), '');
+  expect(await messageOf('tensorflow')).toContain(`To get it: ${command}${version}\n`);
+  await mkdir(join(folder, 'deeper'));
+  process.chdir('deeper');
+  expect(await messageOf('tensorflow')).toContain(`To get it: ${command}${version}\n`);
+});
+
+test('installed but does not load: the reason it gives, and the repair', async () => {
+  await standIn('@tensorflow/tfjs-node', { version }, "throw new Error('tfjs_binding.node can not be found');");
+  expect(await messageOf('tensorflow')).toContain(
+    `@tensorflow/tfjs-node ${version} is installed but does not load (tfjs_binding.node can not be found). ` +
+      'To get it: npm rebuild @tensorflow/tfjs-node --build-addon-from-source',
+  );
+});
+
+test('another version than the core is refused before it is loaded', async () => {
+  await standIn('@tensorflow/tfjs-node', { version: '4.17.0' }, "throw new Error('loaded');");
+  expect(await messageOf('tensorflow')).toContain(
+    `@tensorflow/tfjs-node 4.17.0 does not match @tensorflow/tfjs-core ${version}: the two must be of one version. ` +
+      `To get it: npm install @tensorflow/tfjs-node@${version}`,
+  );
+});
+
+test('webgpu without a graphics adapter', async () => {
+  const code = 'exports.globals = {}; exports.create = () => ({ requestAdapter: async () => null });';
+  await standIn('webgpu', { version: '0.6.2' }, code);
+  expect(await messageOf('webgpu')).toContain('the package webgpu 0.6.2 loads but finds no graphics adapter');
+});
+
+test('probing reports on each backend, whatever loading it does, and changes nothing here', async () => {
+  await symlinkTfjs();
+  await standIn('@tensorflow/tfjs-node', { version }, native({ gpu: false, libtensorflow: '2.18.0' }));
+  await standIn('@tensorflow/tfjs-node-gpu', { version }, 'process.abort();');
+  await standIn('webgpu', { version: '0.6.2' }, "throw new Error('no dawn.node for this system');");
+  const before = { backend: tf.getBackend(), tensors: tf.memory().numTensors };
+  const reports = await probeBackends();
+  expect({ backend: tf.getBackend(), tensors: tf.memory().numTensors }).toEqual(before);
+
+  expect(reports.map(({ name }) => name)).toEqual(backendNames.slice(1));
+  const byName = Object.fromEntries(reports.map((report) => [report.name, report])) as Record<string, BackendReport>;
+  expect(byName.cpu).toMatchObject({ available: true, version, variant: 'javascript' });
+  expect(byName.wasm).toMatchObject({ available: true, version, variant: 'simd+posenc' });
+  expect(byName.tensorflow).toMatchObject({ available: true, version, variant: 'libtensorflow 2.18.0' });
+  expect(byName['tensorflow-gpu']).toMatchObject({ available: false, reason: expect.stringContaining('SIGABRT') });
+  expect(byName.webgpu).toMatchObject({
+    available: false,
+    reason: 'webgpu 0.6.2 is installed but does not load (no dawn.node for this system)',
+  });
+});
+
+test('tensorflow-gpu that finds no graphics card is not passed off as one', async () => {
+  await symlinkTfjs();
+  await standIn('@tensorflow/tfjs-node-gpu', { version }, native({ gpu: false, libtensorflow: '2.18.0' }));
+  const reports = await probeBackends();
+  expect(reports.find(({ name }) => name === 'tensorflow-gpu')).toMatchObject({
+    available: false,
+    reason: expect.stringContaining('finds no graphics card it can use'),
+  });
+  expect(reports.find(({ name }) => name === 'tensorflow')).toMatchObject({
+    available: false,
+    command: `npm install @tensorflow/tfjs-node@${version}`,
+  });
+});
+
+/** The stand-ins use the same tfjs as this package. */
+async function symlinkTfjs(): Promise<void> {
+  const manifest = createRequire(import.meta.url).resolve('@tensorflow/tfjs/package.json');
+  await mkdir(join(folder, 'node_modules/@tensorflow'), { recursive: true });
+  await symlink(dirname(manifest), join(folder, 'node_modules/@tensorflow/tfjs'));
+}
+
+/** What tfjs-node does when it is loaded, as far as it is visible: it makes its backend current; and it needs removed functions. */
+const native = ({ gpu, libtensorflow }: { gpu: boolean; libtensorflow: string }) => `
+  const tf = require('@tensorflow/tfjs');
+  const util = require('util');
+  if (!util.isNullOrUndefined(null) || !util.isArray([])) throw new Error('util');
+  class Native extends tf.KernelBackend {
+    isUsingGpuDevice = ${gpu};
+    binding = { TF_Version: '${libtensorflow}' };
+  }
+  tf.registerBackend('tensorflow', () => new Native(), 3);
+  tf.setBackend('tensorflow');
+`;
