@@ -1,17 +1,30 @@
 /** One command line, from arguments to exit code. */
 import { Command, CommanderError } from 'commander';
 import type { AddCommand } from './commands/common.ts';
+import { addCompare } from './commands/compare.ts';
 import { addDoctor } from './commands/doctor.ts';
+import { addEval } from './commands/eval.ts';
+import { addGenerate } from './commands/generate.ts';
 import { addInspect } from './commands/inspect.ts';
 import { addList } from './commands/list.ts';
 import { addSchema } from './commands/schema.ts';
+import { addTrain } from './commands/train.ts';
 import { exit, Interrupted, internalReport, isMistake } from './exit.ts';
 import type { Io } from './io.ts';
 import { blame } from './plugins.ts';
 import { painter, widthOf } from './ui/style.ts';
 import { version } from './version.ts';
 
-const commands: readonly AddCommand[] = [addInspect, addList, addDoctor, addSchema];
+const commands: readonly AddCommand[] = [
+  addCompare,
+  addTrain,
+  addEval,
+  addGenerate,
+  addInspect,
+  addList,
+  addDoctor,
+  addSchema,
+];
 
 /** Runs `posenc` with these arguments and returns its exit code (see `exit`). Never throws; all it prints goes to `io`. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {

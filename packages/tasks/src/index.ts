@@ -1,3 +1,4 @@
+export * from './built-in.ts';
 export * from './ngram.ts';
 export * from './registry.ts';
 export * from './task.ts';

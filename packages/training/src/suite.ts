@@ -6,12 +6,27 @@ import { evaluationSchema, trainingSchema } from './config.ts';
 import { fixedTargets } from './evaluate.ts';
 import { type Environment, overridden, type TrialSpec, trialModel } from './spec.ts';
 
-const encodingConfig = z.looseObject({ type: z.string() }).describe('an encoding config');
+type Part = 'encoding' | 'model' | 'task';
+const parts = new WeakMap<object, Part>();
+
+/** Documents inside a suite that others describe and check: the registries of encodings and tasks, and core's model schema. */
+function part<T extends z.ZodType>(name: Part, schema: T): T {
+  parts.set(schema, name);
+  return schema;
+}
+
+/** Which of them a schema stands for, if any: JSON Schema of a suite refers to theirs. */
+export const documentOf = (schema: object): Part | undefined => parts.get(schema);
+
+const typed = z.looseObject({ type: z.string() });
+const encodingConfig = part('encoding', typed.describe('an encoding config'));
+const modelConfig = part('model', z.looseObject({}).describe('the shared transformer; vocabSize comes from the task'));
+const taskConfig = part('task', typed.describe('a task config; files are relative to the suite'));
 
 const entrySchema = z.strictObject({
   name: z.string().min(1).optional().describe('shown in tables; default: the type'),
   encoding: encodingConfig,
-  model: z.looseObject({}).optional().describe('model keys that differ for this entry'),
+  model: modelConfig.optional(),
   training: z
     .strictObject(trainingSchema.partial().shape)
     .optional()
@@ -31,8 +46,8 @@ export const suiteSchema = z.strictObject({
     .regex(/^[\w.-]+$/, 'letters, digits, "-", "_" and "." only')
     .describe('also the default run folder'),
   description: z.string().optional(),
-  task: z.looseObject({ type: z.string() }).describe('a task config; files are relative to the suite'),
-  model: z.looseObject({}).describe('the shared transformer; vocabSize comes from the task'),
+  task: taskConfig,
+  model: modelConfig,
   training: trainingSchema,
   evaluation: evaluationSchema.default(evaluationSchema.parse({})),
   seeds: z.array(z.int().min(0)).min(1).default([1]),

@@ -1,5 +1,7 @@
 /** `posenc schema`: JSON Schema of what posenc reads, for editors and programs. */
 import { modelSchema, type Registry, z } from '@posenc/core';
+import { builtInTasks, createTaskRegistry } from '@posenc/tasks';
+import { documentOf, runSchema, suiteSchema } from '@posenc/training';
 import { Argument } from 'commander';
 import { loadRegistry } from '../config/encoding.ts';
 import { toJson } from '../ui/json.ts';
@@ -9,7 +11,27 @@ import { type AddCommand, withExamples, withJson, withPlugins } from './common.t
 const schemas: Readonly<Record<string, (registry: Registry) => unknown>> = {
   encoding: (registry) => registry.jsonSchema(),
   model: () => z.toJSONSchema(modelSchema, { io: 'input' }),
+  suite: (registry) => withParts(suiteSchema, registry),
+  run: (registry) => withParts(runSchema, registry),
 };
+
+/** A schema with the documents inside it (encoding, model, task) spelled out in `$defs`. */
+function withParts(schema: z.ZodType, registry: Registry): unknown {
+  const whole = z.toJSONSchema(schema, {
+    io: 'input',
+    override: ({ zodSchema, jsonSchema }) => {
+      const part = documentOf(zodSchema);
+      if (!part) return;
+      for (const key of Object.keys(jsonSchema)) delete jsonSchema[key as keyof typeof jsonSchema];
+      jsonSchema.$ref = `#/$defs/${part}`;
+    },
+  });
+  const bare = ({ $schema: _, ...rest }: Record<string, unknown>) => rest;
+  const { $defs } = registry.jsonSchema() as { $defs: object };
+  const model = z.toJSONSchema(modelSchema.omit({ vocabSize: true }).partial(), { io: 'input' });
+  const task = createTaskRegistry(builtInTasks).jsonSchema();
+  return { ...whole, $defs: { ...$defs, model: bare(model as Record<string, unknown>), task: bare(task) } };
+}
 
 export const addSchema: AddCommand = (program, io) => {
   const kinds = Object.keys(schemas);
@@ -27,6 +49,7 @@ export const addSchema: AddCommand = (program, io) => {
   withExamples(command, io, [
     ['posenc schema', 'encodings'],
     ['posenc schema model', 'the transformer around them'],
+    ['posenc schema suite', 'what posenc compare reads'],
     ['posenc schema encoding --plugin ./mine.ts', 'with an encoding of your own'],
   ]);
 };
