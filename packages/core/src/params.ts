@@ -58,3 +58,9 @@ export function withoutPrefix<T>(all: Readonly<Record<string, T>>, prefix: strin
 export function withPrefix<T>(some: Readonly<Record<string, T>>, prefix: string): Record<string, T> {
   return Object.fromEntries(Object.entries(some).map(([path, value]) => [`${prefix}.${path}`, value]));
 }
+
+/** Layer `index`'s part of a parameter whose first axis is the layer. Sliced: tfjs has no gradient for unstacking a single member. */
+export function layerOf<T extends Tensor>(stacked: Tensor, index: number): T {
+  const shape = stacked.shape.slice(1);
+  return tf.slice(stacked, [index, ...shape.map(() => 0)], [1, ...shape]).reshape(shape) as T;
+}

@@ -77,6 +77,13 @@ const shapes: Record<string, Partial<ModelInput>> = {
     embeddingScale: 'sqrtModelDim',
     activation: 'gelu-tanh',
   },
+  'token types, transformed head, narrow embedding': {
+    numTokenTypes: 2,
+    headTransform: 'gelu',
+    headBias: true,
+    embeddingDim: 7,
+    normPlacement: 'post',
+  },
 };
 
 describe.each(Object.keys(shapes))('%s', (shape) => {
@@ -161,6 +168,24 @@ describe('the input', () => {
     expect(largest(packed, tf.concat([a, b], 1))).toBeLessThan(2e-5);
   });
 
+  it('adds to each token the vector of its type, by default the first', () => {
+    const [transformer, params] = build(ramp, { numTokenTypes: 3, tiedEmbeddings: false });
+    const logits = (changes: object, types?: Grid) =>
+      transformer.forward({ ...params, ...changes }, { tokens, ...(types && { types }) }).logits;
+    const [words, types] = [params['embedding.tokens']!, params['embedding.types']!];
+    const shifted = (t: number) => ({
+      'embedding.tokens': tf.add(words, tf.slice(types, [t, 0], [1, 12])),
+      'embedding.types': tf.zerosLike(types),
+    });
+    expect(largest(logits({}), logits(shifted(0)))).toBeLessThan(2e-5);
+    expect(largest(logits({}, explicit([Array(9).fill(2)])), logits(shifted(2)))).toBeLessThan(2e-5);
+    const mixed = logits({}, explicit([Array(9).fill(0), [0, 0, 0, 0, 1, 1, 1, 1, 1]]));
+    expect(largest(tf.slice(mixed, [0, 0, 0], [1, 9, 11]), tf.slice(logits({}), [0, 0, 0], [1, 9, 11]))).toBe(0);
+    expect(largest(tf.slice(mixed, [1, 0, 0], [1, 4, 11]), tf.slice(logits({}), [1, 0, 0], [1, 4, 11]))).toBe(0);
+    expect(largest(mixed, logits({}))).toBeGreaterThan(1e-2);
+    expect(() => logits({}, explicit([Array(9).fill(3)]))).toThrow(/token type 3 does not exist: allowed are 0 to 2/);
+  });
+
   it('tells encodings the length of each token’s own sequence', () => {
     const seen: Grid[] = [];
     const spy = {
@@ -210,6 +235,10 @@ describe('the input', () => {
       /position 68 is beyond this encoding: it is defined for 0 to 63/,
     );
     refused((t, p) => t.forward(p, { tokens, positions: range(9, -1) }), /position -1 is negative/);
+    refused(
+      (t, p) => t.forward(p, { tokens, types: range(9) }),
+      /this model knows no token types: leave `types` out, or set numTokenTypes/,
+    );
     refused((t, p) => t.forward(p, { tokens, mask: range(8) }), /mask is \[1, 8\] but tokens are \[2, 9\]/);
     refused(
       (t, p) => t.forward(p, { tokens }, { cache: startCache(8) }),
