@@ -16,16 +16,21 @@ export interface Batch {
 }
 
 /**
- * Evaluation at one length. Requests that differ in `length` alone score the *same targets*, with more context before them.
+ * Evaluation at k times the training length L. What `length` = k·L and `scored` = L mean depends on what a row is:
+ *
+ * A *window* of one long text. Requests that differ in `length` alone score the same targets, with more context before them.
  * `scored = length`: every place of non-overlapping windows (loss by position). `scored < length`: sliding windows of stride
  * `scored`.
+ *
+ * A *problem* (`rowsAreProblems`) of the sizes that k = length / scored stands for: at k = 1 unseen problems drawn as in
+ * training, at k > 1 sizes (k − 1)·N + 1 … k·N, where N is the largest size in training. So targets differ between lengths.
  */
 export interface EvalRequest {
-  /** Tokens per row. */
+  /** Tokens per row, padding included. */
   readonly length: number;
-  /** Only the last `scored` places of a row have targets. */
+  /** Windows: only the last `scored` places of a row have targets. Problems: the training length L. */
   readonly scored: number;
-  /** The longest `length` of all requests to be compared: it decides where targets may lie. */
+  /** The longest `length` of all requests to be compared. Windows: it decides where targets may lie. */
   readonly longest: number;
   /** At most this many rows; fewer when the data has no more (no target is scored twice). */
   readonly windows: number;
@@ -39,6 +44,8 @@ export interface Control {
   readonly loss: number;
   /** Share of scored tokens whose most likely prediction is right. */
   readonly accuracy: number;
+  /** Tasks of problems: share of rows with every scored token right. */
+  readonly exactMatch?: number;
 }
 
 export interface Task {
@@ -46,13 +53,18 @@ export interface Task {
   /** SHA-256 (hex) over the data and all that defines the task: a part of a trial's identity. */
   readonly digest: string;
   /**
+   * true: a row is one problem and its scored tokens are the answer. The share of rows with every scored token right is then
+   * the exact match of greedy decoding: each argmax was right after the right ones before it, which is all that decoding does.
+   */
+  readonly rowsAreProblems?: boolean;
+  /**
    * Rows for one training step, at most `length` tokens each. All state is in `random`: an equal generator gives an equal batch.
-   * @throws PosencError when the data is too short for `length`
+   * @throws PosencError when the data is too short for `length`, or a problem too long
    */
   trainBatch(random: Random, rows: number, length: number): Batch;
   /**
    * Rows never seen in training, the same at every call.
-   * @throws PosencError when the data is too short, or the request contradicts itself
+   * @throws PosencError when the data is too short, a problem too long, or the request contradicts itself
    */
   evalBatches(request: EvalRequest): readonly Batch[];
   /** Scored on the targets of `batches`; absent: on the whole evaluation split. */

@@ -27,9 +27,7 @@ export function drawWindows(ids: Int32Array, random: Random, rows: number, lengt
  */
 export function evaluationWindows(ids: Int32Array, request: EvalRequest, what: string): Batch[] {
   const { length, scored, longest, windows, rowsPerBatch } = request;
-  positive({ length, scored, longest, windows, rowsPerBatch });
-  if (scored > length || length > longest)
-    throw new PosencError(`evaluation needs scored ≤ length ≤ longest, and these are ${scored}, ${length}, ${longest}`);
+  checkRequest(request);
   if (ids.length < longest + 1)
     throw new PosencError(
       `${what} has ${ids.length} tokens, and evaluating ${longest} at a time needs at least ${longest + 1}: use a longer text, a smaller "split", or shorter evaluation lengths`,
@@ -59,7 +57,15 @@ function cut(ids: Int32Array, starts: readonly number[], length: number, scored:
   return { tokens, targets };
 }
 
-function positive(values: Readonly<Record<string, number>>): void {
+/** Throws PosencError when a request contradicts itself. */
+export function checkRequest({ length, scored, longest, windows, rowsPerBatch }: EvalRequest): void {
+  positive({ length, scored, longest, windows, rowsPerBatch });
+  if (scored > length || length > longest)
+    throw new PosencError(`evaluation needs scored ≤ length ≤ longest, and these are ${scored}, ${length}, ${longest}`);
+}
+
+/** Throws PosencError naming the first value that is no integer of at least 1. */
+export function positive(values: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(values))
     if (!Number.isSafeInteger(value) || value < 1)
       throw new PosencError(`${name} is ${value}: an integer of at least 1 is needed`);

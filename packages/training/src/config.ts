@@ -23,7 +23,13 @@ export const evaluationSchema = z.strictObject({
     .min(1)
     .default([1, 2, 4, 8])
     .describe('evaluation lengths as multiples k of the training length L'),
-  windows: z.int().min(1).default(32).describe('evaluation windows; each scores the last L tokens'),
+  windows: z
+    .int()
+    .min(1)
+    .default(32)
+    .describe(
+      'evaluation windows, each of which scores the last L tokens; or problems, of which the answers are scored',
+    ),
   batchTokens: z.int().min(1).default(2048).describe('tokens per evaluation batch: bounds memory, changes no number'),
 });
 

@@ -12,11 +12,14 @@ export interface Score {
   /** Share of scored tokens whose most likely prediction is right. */
   readonly accuracy: number;
   readonly tokens: number;
+  /** Tasks of problems: share of rows with every scored token right, which is the exact match of greedy decoding. */
+  readonly exactMatch?: number;
 }
 
 /**
  * The last L tokens of each window of k·L: the *same target tokens* for every k, with more context before them
- * ("fixed targets"). null when the encoding is not defined that far.
+ * ("fixed targets"). Tasks of problems: the answers to problems of the sizes that k stands for (`EvalRequest`). null when
+ * the encoding is not defined that far.
  */
 export async function evaluateAt(
   model: Transformer,
@@ -29,10 +32,13 @@ export async function evaluateAt(
   if (length * multiple > model.encoding.traits.maxPosition) return null;
   const tally = newTally(1);
   for (const batch of fixedTargets(task, length, multiple, config)) await score(model, params, batch, tally);
-  return summary(tally);
+  return summary(tally, task);
 }
 
-/** Loss at each position of non-overlapping windows of k·L tokens, every token scored; null past the encoding's end. */
+/**
+ * Loss at each position of non-overlapping windows of k·L tokens, every token scored; null past the encoding's end, and for
+ * tasks of problems, which have no windows.
+ */
 export async function evaluatePositions(
   model: Transformer,
   params: Params,
@@ -42,7 +48,7 @@ export async function evaluatePositions(
   config: EvaluationConfig,
 ): Promise<number[] | null> {
   const window = length * multiple;
-  if (window > model.encoding.traits.maxPosition) return null;
+  if (task.rowsAreProblems || window > model.encoding.traits.maxPosition) return null;
   const tally = newTally(window);
   const rowsPerBatch = Math.max(1, Math.floor(config.batchTokens / window));
   const request = { length: window, scored: window, longest: window, windows: config.windows, rowsPerBatch };
@@ -66,7 +72,7 @@ export async function evaluateShuffled(
   };
   const tally = newTally(1);
   for (const batch of fixedTargets(task, length, 1, config)) await score(model, params, { ...batch, positions }, tally);
-  return summary(tally);
+  return summary(tally, task);
 }
 
 /** The batches behind `evaluateAt`: what controls are scored on, too. */
@@ -87,12 +93,17 @@ interface Tally {
   readonly losses: number[];
   readonly counts: number[];
   correct: number;
+  rows: number;
+  /** Rows with every scored token right. */
+  exact: number;
 }
 
 const newTally = (slots: number): Tally => ({
   losses: new Array<number>(slots).fill(0),
   counts: new Array<number>(slots).fill(0),
   correct: 0,
+  rows: 0,
+  exact: 0,
 });
 
 async function score(model: Transformer, params: Params, batch: Batch, tally: Tally): Promise<void> {
@@ -103,16 +114,21 @@ async function score(model: Transformer, params: Params, batch: Batch, tally: Ta
   });
   const [lossData, guessData] = await Promise.all([losses.data(), guesses.data()]);
   tf.dispose([losses, guesses]);
+  const wrong = new Set<number>();
   targets.data.forEach((target, i) => {
     if (target < 0) return;
     const slot = (i % targets.cols) % tally.losses.length;
     tally.losses[slot]! += lossData[i]!;
     tally.counts[slot]! += 1;
     if (guessData[i] === target) tally.correct += 1;
+    else wrong.add(Math.floor(i / targets.cols));
   });
+  tally.rows += targets.rows;
+  tally.exact += targets.rows - wrong.size;
 }
 
-function summary(tally: Tally): Score {
+function summary(tally: Tally, task: Task): Score {
   const [loss, tokens] = [tally.losses[0]!, tally.counts[0]!];
-  return { loss: loss / tokens, accuracy: tally.correct / tokens, tokens };
+  const exactMatch = task.rowsAreProblems ? { exactMatch: tally.exact / tally.rows } : {};
+  return { loss: loss / tokens, accuracy: tally.correct / tokens, tokens, ...exactMatch };
 }

@@ -1,6 +1,6 @@
 /** From finished trials to what a comparison says. Plain data: the report, the tables and `--json` all read this. */
 
-import type { Task } from '@posenc/tasks';
+import type { Control, Task } from '@posenc/tasks';
 import { fixedTargets } from './evaluate.ts';
 import type { Environment } from './spec.ts';
 import { type PairedDifference, pairedDifference, type Spread, spread } from './stats.ts';
@@ -12,9 +12,11 @@ export interface Cell {
   readonly length: number;
   /** undefined: past the encoding's end · diverged: training blew up for a seed · ok */
   readonly status: 'ok' | 'undefined' | 'diverged';
-  /** Nats per token over the fixed targets. */
+  /** Nats per token over the fixed targets (tasks of problems: over the answers). */
   readonly loss?: Spread;
   readonly accuracy?: Spread;
+  /** Tasks of problems: share of answers with every token right. */
+  readonly exactMatch?: Spread;
   /** Of the loss, to the baseline at the same length; absent for the baseline itself and where either is missing. */
   readonly difference?: PairedDifference;
 }
@@ -34,9 +36,9 @@ export interface Comparison {
   readonly suite: Suite;
   readonly baseline: string;
   readonly rows: readonly Row[];
-  /** Unigram and bigram of the data, and every entry with its position numbers shuffled at 1×. */
+  /** What counting reaches at 1× (text: unigram and bigram), and every entry with its position numbers shuffled at 1×. */
   readonly controls: {
-    readonly data: readonly { readonly name: string; readonly loss: number; readonly accuracy: number }[];
+    readonly data: readonly Control[];
     readonly shuffled: readonly { readonly name: string; readonly loss: Spread }[];
   };
   readonly costs: readonly {
@@ -120,6 +122,7 @@ function cell(
   if (scores.some((score) => score === null)) return { multiple, length, status: 'undefined' };
   const losses = scores.map((score) => score!.loss);
   const reference = theirs.map((trial) => scoreOf(trial, baseline, multiple)?.loss);
+  const exact = scores.flatMap((score) => score!.exactMatch ?? []);
   const comparable = name !== baseline && reference.every((loss) => loss !== undefined);
   return {
     multiple,
@@ -127,6 +130,7 @@ function cell(
     status: 'ok',
     loss: spread(losses),
     accuracy: spread(scores.map((score) => score!.accuracy)),
+    ...(exact.length > 0 && { exactMatch: spread(exact) }),
     ...(comparable && { difference: pairedDifference(losses, reference as number[]) }),
   };
 }
