@@ -1,6 +1,11 @@
 export * from './atomic.ts';
 export * from './checkpoint.ts';
+export type { EncodingJson, Family } from './families/family.ts';
+export { families, familyOf } from './families/index.ts';
 export * from './file-error.ts';
 export * from './folder.ts';
+export * from './hub-folder.ts';
+export * from './hugging-face.ts';
 export * from './json-lines.ts';
 export * from './safetensors.ts';
+export * from './variables.ts';

@@ -1,0 +1,32 @@
+/** Every family that can be read and written. A further one is a file here and a line below. */
+import { PosencError } from '@posenc/core';
+import { bert } from './bert.ts';
+import { bloom } from './bloom.ts';
+import type { Family } from './family.ts';
+import { gptNeox } from './gpt-neox.ts';
+import { gpt2 } from './gpt2.ts';
+import { llama } from './llama.ts';
+
+export const families: readonly Family[] = [bert, bloom, gpt2, gptNeox, llama];
+
+const supported = `supported: ${families.map(({ name }) => name).join(', ')}`;
+
+/** The family of a config.json. Throws PosencError naming the supported ones. */
+export function familyOf(config: unknown, where = 'config.json'): Family {
+  const type = isObject(config) ? config.model_type : undefined;
+  if (typeof type !== 'string')
+    throw new PosencError(
+      `${where} has no "model_type": it is not the config.json of a Hugging Face model (${supported})`,
+    );
+  return familyNamed(type, `${where}: `);
+}
+
+/** Throws PosencError naming the supported ones. */
+export function familyNamed(type: string, where = ''): Family {
+  const family = families.find(({ name }) => name === type);
+  if (!family) throw new PosencError(`${where}model_type ${JSON.stringify(type)} is not supported; ${supported}`);
+  return family;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

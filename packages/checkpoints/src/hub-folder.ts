@@ -1,0 +1,67 @@
+/** A model's folder as `save_pretrained` writes it: config.json and model.safetensors, the latter perhaps in several files. */
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { PosencError } from '@posenc/core';
+import { writeJsonAtomic } from './atomic.ts';
+import { fileError } from './file-error.ts';
+import { ensureFolder } from './folder.ts';
+import { type HostTensor, readSafetensors, writeSafetensors } from './safetensors.ts';
+
+export interface HubCheckpoint {
+  /** config.json. */
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly tensors: ReadonlyMap<string, HostTensor>;
+}
+
+/** Throws PosencError when a file is missing or damaged, or the weights are in another format. */
+export function readHubFolder(folder: string): HubCheckpoint {
+  const config = readObject(join(folder, 'config.json'));
+  const whole = join(folder, 'model.safetensors');
+  const index = join(folder, 'model.safetensors.index.json');
+  if (existsSync(whole)) return { config, tensors: readSafetensors(whole).tensors };
+  if (existsSync(index)) return { config, tensors: readShards(folder, index) };
+  throw new PosencError(
+    `"${folder}" has no model.safetensors: take the safetensors files of the model, or load its weights where they came ` +
+      'from and save them with save_pretrained(…, safe_serialization=True)',
+  );
+}
+
+/** Creates the folder if need be. Throws PosencError when the disk fails. */
+export function writeHubFolder(folder: string, { config, tensors }: HubCheckpoint): void {
+  ensureFolder(folder);
+  writeSafetensors(join(folder, 'model.safetensors'), tensors, { format: 'pt' });
+  writeJsonAtomic(join(folder, 'config.json'), config);
+}
+
+function readShards(folder: string, index: string): Map<string, HostTensor> {
+  const { weight_map: files } = readObject(index);
+  if (!isObject(files) || Object.values(files).some((file) => typeof file !== 'string' || basename(file) !== file))
+    throw new PosencError(`"${index}" has no "weight_map" from tensors to files beside it: download it again`);
+  const tensors = new Map<string, HostTensor>();
+  for (const file of new Set(Object.values(files) as string[]))
+    for (const [name, tensor] of readSafetensors(join(folder, file)).tensors) tensors.set(name, tensor);
+  const missing = Object.keys(files).find((name) => !tensors.has(name));
+  if (missing !== undefined)
+    throw new PosencError(`"${index}" promises a tensor "${missing}" in "${files[missing]}", which is not there`);
+  return tensors;
+}
+
+function readObject(path: string): Record<string, unknown> {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw fileError(error, 'read', path);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new PosencError(`"${path}" is not JSON: it was damaged; copy or download it again`);
+  }
+  if (!isObject(value)) throw new PosencError(`"${path}" is not a JSON object; copy or download it again`);
+  return value;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
