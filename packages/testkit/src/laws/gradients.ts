@@ -131,19 +131,22 @@ async function alongOneDirection(
       weights[path] = weights[path]!.map((w, i) => w + distance * direction[i]!);
     return lossAt(bench, loss, weights);
   };
-  const numeric = ((await lossBy(step)) - (await lossBy(-step))) / (2 * step);
+  const over = async (h: number) => ((await lossBy(h)) - (await lossBy(-h))) / (2 * h);
   let [analytic, squares] = [0, 0];
   for (const [path, direction] of directions)
     found[path]?.forEach((g, i) => {
       analytic += g * direction[i]!;
       squares += (g * direction[i]!) ** 2;
     });
-  const size = Math.max(Math.sqrt(squares), Math.abs(numeric));
-  const difference = Math.abs(numeric - analytic);
-  if (!(difference <= tolerances.gradient * size + noise))
+  const sizeOf = (numeric: number) => Math.max(Math.sqrt(squares), Math.abs(numeric));
+  const isClose = (numeric: number) => Math.abs(numeric - analytic) <= tolerances.gradient * sizeOf(numeric) + noise;
+  let numeric = await over(step);
+  // Where the loss curves strongly (saturated softmax), the error of a difference is of second order: halving the step removes it.
+  if (!isClose(numeric)) numeric = (4 * (await over(step / 2)) - numeric) / 3;
+  if (!isClose(numeric))
     c.fail(
       `the derivative along a random direction of ${group}: by gradient ${analytic.toExponential(3)}, by central difference ${numeric.toExponential(3)} (${bench.stack.name})`,
-      `relative deviation ${(difference / size).toExponential(1)}; tolerance ${tolerances.gradient}`,
+      `relative deviation ${(Math.abs(numeric - analytic) / sizeOf(numeric)).toExponential(1)}; tolerance ${tolerances.gradient}`,
       'a custom gradient that is wrong, or misses what it captured; a value detached (dataSync, a constant copy) on its way',
     );
 }
