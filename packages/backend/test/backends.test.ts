@@ -147,6 +147,14 @@ test('tensorflow-gpu that finds no graphics card is not passed off as one', asyn
   });
 });
 
+test('a failed attempt leaves the backend that was there, and a process keeps to one native package', async () => {
+  await symlinkTfjs();
+  await standIn('@tensorflow/tfjs-node-gpu', { version }, native({ gpu: false, libtensorflow: '2.18.0' }));
+  expect(await messageOf('tensorflow-gpu')).toContain('finds no graphics card it can use');
+  expect(tf.findBackend('tensorflow')).toBeDefined();
+  expect(await messageOf('tensorflow')).toContain("this process already uses 'tensorflow-gpu'; start another one");
+});
+
 /** The stand-ins use the same tfjs as this package. */
 async function symlinkTfjs(): Promise<void> {
   const manifest = createRequire(import.meta.url).resolve('@tensorflow/tfjs/package.json');
