@@ -17,6 +17,16 @@ export const trainingSchema = z.strictObject({
 
 export type TrainingConfig = z.output<typeof trainingSchema>;
 
+/** Some of the keys, without their defaults: a key left out must not stand for its default, for it changes nothing. */
+export const trainingChanges = z.strictObject(
+  Object.fromEntries(
+    Object.entries(trainingSchema.shape).map(([key, field]) => {
+      const bare = (field instanceof z.ZodDefault ? field.unwrap() : field).optional();
+      return [key, field.description === undefined ? bare : bare.describe(field.description)];
+    }),
+  ) as Record<keyof TrainingConfig, z.ZodOptional<z.ZodNumber>>,
+);
+
 export const evaluationSchema = z.strictObject({
   multiples: z
     .array(z.int().min(1))

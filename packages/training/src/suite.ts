@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { PosencError, parseConfig, suggest, z } from '@posenc/core';
 import type { Task } from '@posenc/tasks';
-import { evaluationSchema, trainingSchema } from './config.ts';
+import { evaluationSchema, trainingChanges, trainingSchema } from './config.ts';
 import { fixedTargets } from './evaluate.ts';
 import { type Environment, overridden, type TrialSpec, trialModel } from './spec.ts';
 
@@ -27,10 +27,7 @@ const entrySchema = z.strictObject({
   name: z.string().min(1).optional().describe('shown in tables; default: the type'),
   encoding: encodingConfig,
   model: modelConfig.optional(),
-  training: z
-    .strictObject(trainingSchema.partial().shape)
-    .optional()
-    .describe('training keys that differ for this entry'),
+  training: trainingChanges.optional().describe('training keys that differ for this entry'),
   evaluate: z
     .array(z.strictObject({ name: z.string().min(1), encoding: encodingConfig }))
     .default([])

@@ -194,6 +194,16 @@ describe('a suite', () => {
     expect(attempt).toThrow(message);
   };
   const entry = (change: object) => ({ encodings: [{ encoding: { type: 'nope' } }, change] });
+
+  it('changes for an entry only the training keys it names', () => {
+    const changed = suite(entry({ encoding: { type: 'rope' }, training: { learningRate: 0.5 } }));
+    expect(changed.encodings[1]!.training).toEqual({ learningRate: 0.5 });
+    expect(trials(changed)[1]!.training).toEqual({ ...changed.training, learningRate: 0.5 });
+    expect(changed.training.batchSize).toBe(4);
+    refused(entry({ encoding: { type: 'rope' }, training: { learningRat: 1 } }), 'did you mean "learningRate"');
+    refused(entry({ encoding: { type: 'rope' }, training: { batchSize: 0 } }), 'batchSize');
+  });
+
   it('is refused before anything runs when it cannot run', () => {
     refused({ sead: [1] }, 'suite.json: unknown key "sead": did you mean "seeds"?');
     refused({ seeds: [1, 1] }, '"seeds" names a seed twice');
