@@ -36,6 +36,8 @@ export interface Series {
   readonly points: readonly Point[];
   /** A variant of another series, for example an override at evaluation. */
   readonly dashed?: boolean;
+  /** Name of the series that this is a variant of: it is drawn dashed in that one's colour, if the options' `names` hold it. */
+  readonly variantOf?: string;
   /** Context, not the subject: thin and grey. */
   readonly muted?: boolean;
 }

@@ -31,10 +31,10 @@ export const crowd = 26;
 
 export function prepareSeries(series: readonly Series[], { names }: FigureOptions): DrawnSeries[] {
   const crowded = series.length > crowd;
-  const drawn = series.map(({ name, points, dashed, muted = false }, index) => {
+  const drawn = series.map(({ name, points, dashed, muted = false, variantOf }, index) => {
     const stretches = runs(points);
     const all = stretches.flat();
-    const style = styleOf(name, index, { names, dashed, muted });
+    const style = styleOf(name, index, { names, dashed, muted, variantOf });
     const width = crowded ? 0.9 : all.length > longSeries ? Math.min(1.5, style.width) : style.width;
     return {
       name,

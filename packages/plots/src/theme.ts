@@ -72,20 +72,30 @@ export interface SeriesStyle {
   readonly width: number;
 }
 
-/** The style of series `name`, the `index`-th of its figure; `names` (see FigureOptions) wins over `index`. */
-export function styleOf(
-  name: string,
-  index: number,
-  { names = [], dashed = false, muted = false }: { names?: readonly string[]; dashed?: boolean; muted?: boolean } = {},
-): SeriesStyle {
+export interface StyleOptions {
+  readonly names?: readonly string[];
+  readonly dashed?: boolean;
+  readonly muted?: boolean;
+  readonly variantOf?: string;
+}
+
+/**
+ * The style of series `name`, the `index`-th of its figure; `names` (see FigureOptions) wins over `index`. A variant of a
+ * series in `names` is dashed in that one's colour, with another marker.
+ */
+export function styleOf(name: string, index: number, options: StyleOptions = {}): SeriesStyle {
+  const { names = [], muted = false, variantOf } = options;
   const listed = names.indexOf(name);
   const place = listed >= 0 ? listed : names.length + index;
-  const slot = place % palette.length;
+  const family = variantOf === undefined ? -1 : names.indexOf(variantOf);
+  const shade = (family >= 0 ? family : place) % palette.length;
+  // Never the family's own marker, nor that of the variants next in `names`.
+  const shape = family >= 0 ? (shade + 1 + (place % (symbols.length - 1))) % symbols.length : shade;
   const turn = Math.min(Math.floor(place / palette.length), dashes.length - 1);
   return {
-    color: muted ? color.muted : palette[slot]!,
-    dash: dashed ? '5 3' : dashes[turn],
-    marker: markerPath(slot, muted ? 26 : 40),
+    color: muted ? color.muted : palette[shade]!,
+    dash: options.dashed || family >= 0 ? '5 3' : dashes[turn],
+    marker: markerPath(shape, muted ? 26 : 40),
     width: muted ? 1.25 : 1.9,
   };
 }

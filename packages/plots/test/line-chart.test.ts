@@ -188,6 +188,22 @@ describe('styles', () => {
     expect(looks(part, 'c').color).not.toBe(looks(full, 'a').color);
   });
 
+  it('give variants the colour of their family, dashes, and markers of their own', () => {
+    const variants = range(0, 5).map((i) => `a, changed ${i}`);
+    const order = { names: ['a', 'b', ...variants] };
+    const drawn = [series('a', [1, 2]), ...variants.map((n) => ({ ...series(n, [2, 3]), variantOf: 'a' }))];
+    const svg = lineChart({ title: 'T', ...axes, series: drawn }, order);
+    const family = ['a', ...variants].map((n) => looks(svg, n));
+    expect(new Set(family.map((l) => l.color)).size).toBe(1);
+    expect(family.map((l) => l.dash !== null)).toEqual([false, true, true, true, true, true, true]);
+    expect(new Set(family.map((l) => l.marker)).size).toBe(7);
+    const stranger = lineChart(
+      { title: 'T', ...axes, series: [{ ...series('x', [1, 2]), variantOf: 'nobody' }] },
+      order,
+    );
+    expect(looks(stranger, 'x').dash).toBe('7 3');
+  });
+
   it('show dashed and muted', () => {
     const svg = lineChart({
       title: 'T',
