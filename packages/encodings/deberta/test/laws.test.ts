@@ -1,17 +1,22 @@
+/** The laws of @posenc/testkit, with every option in at least one config. On cpu for the first two, for all on wasm, which is faster. */
+import { useBackend } from '@posenc/backend';
+import { deberta } from '@posenc/deberta';
 import { lawsFor } from '@posenc/testkit';
-import * as tf from '@tensorflow/tfjs';
-import { beforeAll, test } from 'vitest';
-import { deberta } from '../src/index.ts';
-
-beforeAll(async () => {
-  await tf.setBackend('cpu');
-});
+import { beforeAll, describe, it } from 'vitest';
 
 const configs = [
   { positionBuckets: 16, maxRelativePositions: 64 },
+  { positionBuckets: null, maxRelativePositions: 24, shareAttKey: false },
   // Without p2c the bias of the norm is one number per row, which softmax cancels: no norm.
   { posAttType: ['c2p'], positionBuckets: 16, maxRelativePositions: 100, normRelEbd: false },
   { posAttType: ['p2c'], positionBuckets: 16, maxRelativePositions: 64, normEps: 0.1 },
-  { positionBuckets: null, maxRelativePositions: 24, shareAttKey: false },
 ];
-for (const law of lawsFor(deberta, configs, { length: 80 })) test(law.name, law.run);
+
+for (const [backend, some] of [
+  ['cpu', configs.slice(0, 2)],
+  ['wasm', configs],
+] as const)
+  describe(`laws on ${backend}`, () => {
+    beforeAll(() => useBackend(backend));
+    for (const law of lawsFor(deberta, some, { length: 80, backends: ['cpu', 'wasm'] })) it(law.name, law.run);
+  });
