@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { alibi } from '@posenc/alibi';
+import { useBackend } from '@posenc/backend';
 import {
   createRegistry,
   crossEntropy,
@@ -52,7 +53,8 @@ describe.each(folders)('%s', (folder) => {
   afterAll(() => disposeParams(params));
 
   const real = (r: number) => ids[r]!.slice(-expected.alone[r]!.length);
-  const logitsOf = (input: Input) => tf.tidy(() => model.forward(params, input).logits.arraySync()) as number[][][];
+  const logitsOf = (input: Input, weights = params) =>
+    tf.tidy(() => model.forward(weights, input).logits.arraySync()) as number[][][];
 
   it.each([0, 1])('row %i alone: logits, loss of every token, perplexity', (r) => {
     const { positions, logits, token_nll, loss, perplexity, length } = expected.alone[r]!;
@@ -70,6 +72,19 @@ describe.each(folders)('%s', (folder) => {
     const mean = nll.reduce((a, b) => a + b, 0) / nll.length;
     expect(Math.abs(mean - loss)).toBeLessThan(expected.tolerance.token_nll_abs);
     expect(Math.abs(Math.exp(mean) / perplexity - 1)).toBeLessThan(expected.tolerance.perplexity_rel);
+  });
+
+  it('both rows alone on WebAssembly', async () => {
+    await useBackend('wasm');
+    const moved = toVariables(loaded.params);
+    expected.alone.forEach(({ positions, logits }, r) => {
+      const got = logitsOf({ tokens: explicit([real(r)]) }, moved)[0]!;
+      positions.forEach((p, i) => {
+        expect(largest(logits[i]!, got[p]!)).toBeLessThan(tolerance);
+      });
+    });
+    disposeParams(moved);
+    await tf.setBackend('cpu');
   });
 
   const padded = (positions?: Grid) =>

@@ -19,16 +19,22 @@ export const modelSchema = z.strictObject({
   norm: z.enum(['layernorm', 'rmsnorm']).default('layernorm'),
   normEps: z.number().positive().default(1e-5),
   normPlacement: z
-    .enum(['pre', 'post'])
+    .enum(['pre', 'post', 'output', 'both'])
     .default('pre')
-    .describe('norm before each sublayer, or after its residual sum'),
+    .describe(
+      'norm before each sublayer; after its residual sum; on its output, before the sum (OLMo 2); before it and on its output (Gemma 2)',
+    ),
   normBias: z.boolean().default(true).describe('layernorm only'),
+  zeroCenteredGain: z.boolean().optional().describe('gains of norms are stored as their difference from 1 (Gemma)'),
   embeddingNorm: z.boolean().default(false).describe('a norm right after the embedding (BERT, BLOOM)'),
   numTokenTypes: positive
     .optional()
     .describe('kinds of token, each with a vector that is added to the embedding (BERT: 2, for pairs of sentences)'),
   activation: z.enum(['relu', 'gelu', 'gelu-tanh', 'swiglu', 'geglu', 'geglu-tanh']).default('relu'),
-  attentionBias: z.enum(['all', 'qkv', 'none']).default('all').describe('which attention projections have biases'),
+  attentionBias: z
+    .enum(['all', 'qkv', 'output', 'none'])
+    .default('all')
+    .describe('which attention projections have biases'),
   mlpBias: z.boolean().default(true),
   tiedEmbeddings: z.boolean().default(true).describe('the output head reuses the token embedding'),
   headBias: z.boolean().default(false).describe('a bias on the logits'),
@@ -36,12 +42,24 @@ export const modelSchema = z.strictObject({
     .enum(['relu', 'gelu', 'gelu-tanh'])
     .optional()
     .describe('a dense layer with this activation and a norm before the head (BERT); biased as the MLP is'),
-  qkNorm: z.boolean().default(false).describe('RMS norm of queries and keys per head, before any rotation'),
-  parallelResidual: z.boolean().default(false).describe('attention and MLP read the same input (GPT-NeoX)'),
+  qkNorm: z
+    .union([z.boolean(), z.literal('projection')])
+    .default(false)
+    .describe(
+      'RMS norm of queries and keys before any rotation: true, per head; "projection", over all heads at once (OLMo 2)',
+    ),
+  parallelResidual: z
+    .union([z.boolean(), z.literal('sharedNorm')])
+    .default(false)
+    .describe('attention and MLP read the same input (GPT-NeoX); "sharedNorm": after the same norm, too (GPT-J, Phi)'),
   scoreScale: z.number().positive().optional().describe('factor on q·k; default 1/√headDim (T5: 1)'),
   scoreSoftcap: z.number().positive().optional().describe('c·tanh(score/c) (Gemma 2)'),
+  logitScale: z.number().positive().optional().describe('factor on the logits (Cohere)'),
   logitSoftcap: z.number().positive().optional(),
-  slidingWindow: positive.optional().describe('a token sees this many tokens, itself included'),
+  slidingWindow: z
+    .union([positive, z.array(positive.nullable()).min(1)])
+    .optional()
+    .describe('a token sees this many tokens, itself included; a list: one entry per layer, repeating, null for all'),
   embeddingScale: z
     .union([z.number().positive(), z.literal('sqrtModelDim')])
     .default(1)
@@ -77,6 +95,10 @@ export function resolveModel(input: unknown, where = 'model'): ModelConfig {
   if (c.headDim === undefined && c.modelDim % c.numHeads !== 0)
     throw new PosencError(
       `${where}: modelDim ${c.modelDim} is not divisible by numHeads ${c.numHeads}: change one of them, or set headDim`,
+    );
+  if (c.parallelResidual === 'sharedNorm' && c.normPlacement !== 'pre')
+    throw new PosencError(
+      `${where}: parallelResidual "sharedNorm" is a norm before both sublayers: set normPlacement to "pre", not "${c.normPlacement}"`,
     );
   const numKvHeads = c.numKvHeads ?? c.numHeads;
   if (c.numHeads % numKvHeads !== 0)

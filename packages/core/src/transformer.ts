@@ -15,7 +15,7 @@ import { type Input, place } from './input.ts';
 import { activations } from './kernels/activation.ts';
 import { dropout } from './kernels/dropout.ts';
 import { rmsStandardize, standardize } from './kernels/norm.ts';
-import { createMask, type Mask } from './mask.ts';
+import { createMask, type Mask, type MaskRequest } from './mask.ts';
 import { type OffsetPlan, planOffsets } from './offsets.ts';
 import { type Params, withoutPrefix, withPrefix } from './params.ts';
 import type { Random } from './random.ts';
@@ -66,15 +66,8 @@ function run(
   const kept = tf.tidy(() => {
     const hooks = encoding.hooks(withoutPrefix<Tensor>(params, 'encoding'))(positions);
     const [batch, length] = [input.tokens.rows, input.tokens.cols];
-    const scope: Scope = {
-      c,
-      params,
-      batch,
-      length,
-      random,
-      mask: createMask({ ...c, ...placed, numQueries: length, numKeys: positions.key.cols }),
-      offsets: planOffsets(positions.query, positions.key),
-    };
+    const scope = { c, params, batch, length, random, offsets: planOffsets(positions.query, positions.key) };
+    const maskOf = layerMasks(c, { causal: c.causal, ...placed, numQueries: length, numKeys: positions.key.cols });
 
     const rows = tf.gather(params['embedding.tokens']!, tf.tensor1d(input.tokens.data, 'int32'));
     const scaled = c.embeddingScale === 1 ? rows : tf.mul(rows, c.embeddingScale);
@@ -87,11 +80,12 @@ function run(
     x = dropout(x, c.dropout, random);
 
     for (let l = 0; l < c.numLayers; l++) {
-      const step = block(x, `layers.${l}`, hooks.layer?.(l) ?? {}, scope, cache?.layers[l]);
+      const layer = { ...scope, mask: maskOf(l) };
+      const step = block(x, `layers.${l}`, hooks.layer?.(l) ?? {}, layer, cache?.layers[l]);
       x = step.x;
       layers.push(step.cache);
     }
-    if (c.normPlacement === 'pre') x = norm(x, 'norm', scope);
+    if (c.normPlacement !== 'post') x = norm(x, 'norm', scope);
     const logits = head(x, scope).reshape([batch, length, c.vocabSize]);
     return cache ? [logits, ...cacheTensors({ ...cache, layers })] : [logits];
   });
@@ -107,37 +101,49 @@ interface Scope {
   readonly batch: number;
   readonly length: number;
   readonly random: Random | undefined;
-  readonly mask: Mask;
   readonly offsets: OffsetPlan;
 }
 
-function block(x: Tensor2D, path: string, hooks: LayerHooks, scope: Scope, past: LayerCache | undefined) {
-  const { c } = scope;
-  const drop = (y: Tensor2D) => dropout(y, c.dropout, scope.random);
-  const pre = c.normPlacement === 'pre';
-  const [attend, feed] = [`${path}.attention`, `${path}.mlp`];
+interface LayerScope extends Scope {
+  readonly mask: Mask;
+}
 
-  const attended = selfAttention(pre ? norm(x, `${attend}.norm`, scope) : x, attend, hooks, scope, past);
-  if (c.parallelResidual) {
-    const fed = mlp(pre ? norm(x, `${feed}.norm`, scope) : x, feed, scope);
-    const sum = tf.add(tf.add(x, drop(attended.y)), drop(fed)) as Tensor2D;
-    return { x: pre ? sum : norm(sum, `${feed}.norm`, scope), cache: attended.cache };
-  }
-  let y = tf.add(x, drop(attended.y)) as Tensor2D;
-  if (!pre) y = norm(y, `${attend}.norm`, scope);
-  y = tf.add(y, drop(mlp(pre ? norm(y, `${feed}.norm`, scope) : y, feed, scope))) as Tensor2D;
-  if (!pre) y = norm(y, `${feed}.norm`, scope);
+function block(x: Tensor2D, path: string, hooks: LayerHooks, scope: LayerScope, past: LayerCache | undefined) {
+  const { normPlacement: placement, parallelResidual, dropout: rate } = scope.c;
+  const [attend, feed] = [`${path}.attention`, `${path}.mlp`];
+  const before = (u: Tensor2D, sublayer: string) =>
+    placement === 'pre' || placement === 'both' ? norm(u, `${sublayer}.norm`, scope) : u;
+  const output = (u: Tensor2D, sublayer: string) => {
+    const normed = { pre: '', post: '', output: 'norm', both: 'outputNorm' }[placement];
+    return dropout(normed ? norm(u, `${sublayer}.${normed}`, scope) : u, rate, scope.random);
+  };
+  const after = (sum: Tensor2D, sublayer: string) =>
+    placement === 'post' ? norm(sum, `${sublayer}.norm`, scope) : sum;
+
+  const input = before(x, attend);
+  const attended = selfAttention(input, attend, hooks, scope, past);
+  let y = tf.add(x, output(attended.y, attend)) as Tensor2D;
+  if (!parallelResidual) y = after(y, attend);
+  const read = parallelResidual === 'sharedNorm' ? input : before(parallelResidual ? x : y, feed);
+  y = after(tf.add(y, output(mlp(read, feed, scope), feed)), feed);
   return { x: y, cache: attended.cache };
 }
 
-function selfAttention(x: Tensor2D, path: string, hooks: LayerHooks, scope: Scope, past: LayerCache | undefined) {
+function selfAttention(x: Tensor2D, path: string, hooks: LayerHooks, scope: LayerScope, past: LayerCache | undefined) {
   const { c, batch, length } = scope;
   const heads = (u: Tensor2D, n: number): Tensor4D => u.reshape([batch, length, n, c.headDim]).transpose([0, 2, 1, 3]);
   const grow = (old: Tensor4D | undefined, now: Tensor4D) => (old ? (tf.concat([old, now], 2) as Tensor4D) : now);
   const x3 = x.reshape([batch, length, c.modelDim]) as Tensor3D;
 
-  const q = headNorm(heads(linear(x, `${path}.query`, scope), c.numHeads), `${path}.queryNorm`, scope);
-  const newKeys = headNorm(heads(linear(x, `${path}.key`, scope), c.numKvHeads), `${path}.keyNorm`, scope);
+  const normed = (side: 'query' | 'key', n: number): Tensor4D => {
+    const u = linear(x, `${path}.${side}`, scope);
+    if (!c.qkNorm) return heads(u, n);
+    const unit = <T extends Tensor>(v: T) =>
+      tf.mul(rmsStandardize(v, c.normEps), gain(`${path}.${side}Norm`, scope)) as T;
+    return c.qkNorm === 'projection' ? heads(unit(u), n) : unit(heads(u, n));
+  };
+  const q = normed('query', c.numHeads);
+  const newKeys = normed('key', c.numKvHeads);
   const readsKeys = hooks.bias !== undefined || hooks.scores !== undefined;
   const cache: LayerCache = {
     k: grow(past?.k, hooks.rotate?.(newKeys, 'key') ?? newKeys),
@@ -184,6 +190,7 @@ function head(input: Tensor2D, scope: Scope): Tensor2D {
   else if (x.shape[1] === c.embeddingDim) logits = tf.matMul(x, tokens, false, true);
   else logits = tf.matMul(tf.matMul(x, params['embedding.project'] as Tensor2D, false, true), tokens, false, true);
   if (c.headBias) logits = tf.add(logits, params['head.bias']!) as Tensor2D;
+  if (c.logitScale !== undefined) logits = tf.mul(logits, c.logitScale) as Tensor2D;
   return c.logitSoftcap === undefined ? logits : tf.mul(tf.tanh(tf.div(logits, c.logitSoftcap)), c.logitSoftcap);
 }
 
@@ -193,6 +200,15 @@ function typeVectors({ tokens, types }: Input, params: Params): Tensor3D {
   return tf.gather(params['embedding.types']!, tf.tensor2d(data, [rows, cols], 'int32')) as Tensor3D;
 }
 
+/** The mask of each layer; layers with the same window share one. */
+function layerMasks({ slidingWindow }: ModelConfig, request: MaskRequest): (layer: number) => Mask {
+  const windows = Array.isArray(slidingWindow) ? slidingWindow : [slidingWindow];
+  const masks = new Map<number | null | undefined, Mask>();
+  for (const window of new Set(windows))
+    masks.set(window, createMask({ ...request, slidingWindow: window ?? undefined }));
+  return (layer) => masks.get(windows[layer % windows.length])!;
+}
+
 /** x·W + b; the bias where the model has one. Weights are [in, out], so that no product needs a transpose. */
 function linear(x: Tensor2D, path: string, { params }: Scope): Tensor2D {
   const product = tf.matMul<Tensor2D>(x, params[`${path}.weight`] as Tensor2D);
@@ -200,15 +216,17 @@ function linear(x: Tensor2D, path: string, { params }: Scope): Tensor2D {
   return bias ? (tf.add(product, bias) as Tensor2D) : product;
 }
 
-function norm(x: Tensor2D, path: string, { c, params }: Scope): Tensor2D {
+function norm(x: Tensor2D, path: string, scope: Scope): Tensor2D {
+  const { c, params } = scope;
   const unit = c.norm === 'layernorm' ? standardize(x, c.normEps) : rmsStandardize(x, c.normEps);
-  const scaled = tf.mul(unit, params[`${path}.gain`]!) as Tensor2D;
+  const scaled = tf.mul(unit, gain(path, scope)) as Tensor2D;
   const bias = params[`${path}.bias`];
   return bias ? (tf.add(scaled, bias) as Tensor2D) : scaled;
 }
 
-function headNorm(u: Tensor4D, path: string, { c, params }: Scope): Tensor4D {
-  return c.qkNorm ? (tf.mul(rmsStandardize(u, c.normEps), params[`${path}.gain`]!) as Tensor4D) : u;
+function gain(path: string, { c, params }: Scope): Tensor {
+  const stored = params[`${path}.gain`]!;
+  return c.zeroCenteredGain ? tf.add(stored, 1) : stored;
 }
 
 /** For each query head, the key/value head of its group. */
@@ -231,11 +249,14 @@ function modelParams(c: ModelConfig): ParamSpecs {
     matrix(`${path}.weight`, rows, cols, std);
     if (bias) vector(`${path}.bias`, cols, 0);
   };
+  const scale = (path: string, width: number) => vector(`${path}.gain`, width, c.zeroCenteredGain ? 0 : 1);
   const normalised = (path: string, width = c.modelDim) => {
-    vector(`${path}.gain`, width, 1);
+    scale(path, width);
     if (c.norm === 'layernorm' && c.normBias) vector(`${path}.bias`, width, 0);
   };
   const [queryDim, kvDim] = [c.numHeads * c.headDim, c.numKvHeads * c.headDim];
+  const qkvBias = c.attentionBias === 'all' || c.attentionBias === 'qkv';
+  const outputBias = c.attentionBias === 'all' || c.attentionBias === 'output';
   const outputStd = c.initStd / Math.sqrt(2 * c.numLayers);
 
   matrix('embedding.tokens', c.vocabSize, c.embeddingDim, c.embeddingInitStd ?? c.initStd);
@@ -244,18 +265,23 @@ function modelParams(c: ModelConfig): ParamSpecs {
   if (c.embeddingDim !== c.modelDim) matrix('embedding.project', c.embeddingDim, c.modelDim);
   for (let l = 0; l < c.numLayers; l++) {
     const [attend, feed] = [`layers.${l}.attention`, `layers.${l}.mlp`];
-    normalised(`${attend}.norm`);
-    dense(`${attend}.query`, c.modelDim, queryDim, c.attentionBias !== 'none');
-    dense(`${attend}.key`, c.modelDim, kvDim, c.attentionBias !== 'none');
-    dense(`${attend}.value`, c.modelDim, kvDim, c.attentionBias !== 'none');
-    if (c.qkNorm) for (const side of ['queryNorm', 'keyNorm']) vector(`${attend}.${side}.gain`, c.headDim, 1);
-    dense(`${attend}.output`, queryDim, c.modelDim, c.attentionBias === 'all', outputStd);
-    normalised(`${feed}.norm`);
+    if (!(c.parallelResidual && c.normPlacement === 'post')) normalised(`${attend}.norm`);
+    if (c.normPlacement === 'both') normalised(`${attend}.outputNorm`);
+    dense(`${attend}.query`, c.modelDim, queryDim, qkvBias);
+    dense(`${attend}.key`, c.modelDim, kvDim, qkvBias);
+    dense(`${attend}.value`, c.modelDim, kvDim, qkvBias);
+    if (c.qkNorm) {
+      scale(`${attend}.queryNorm`, c.qkNorm === 'projection' ? queryDim : c.headDim);
+      scale(`${attend}.keyNorm`, c.qkNorm === 'projection' ? kvDim : c.headDim);
+    }
+    dense(`${attend}.output`, queryDim, c.modelDim, outputBias, outputStd);
+    if (c.parallelResidual !== 'sharedNorm') normalised(`${feed}.norm`);
+    if (c.normPlacement === 'both') normalised(`${feed}.outputNorm`);
     dense(`${feed}.up`, c.modelDim, c.mlpDim, c.mlpBias);
     if (activations[c.activation]!.gated) dense(`${feed}.gate`, c.modelDim, c.mlpDim, c.mlpBias);
     dense(`${feed}.down`, c.mlpDim, c.modelDim, c.mlpBias, outputStd);
   }
-  if (c.normPlacement === 'pre') normalised('norm');
+  if (c.normPlacement !== 'post') normalised('norm');
   if (c.headTransform) {
     dense('head.transform', c.modelDim, c.embeddingDim, c.mlpBias);
     normalised('head.norm', c.embeddingDim);

@@ -77,6 +77,27 @@ const shapes: Record<string, Partial<ModelInput>> = {
     embeddingScale: 'sqrtModelDim',
     activation: 'gelu-tanh',
   },
+  'parallel after one norm, gains from 0, output bias, scaled logits': {
+    parallelResidual: 'sharedNorm',
+    zeroCenteredGain: true,
+    attentionBias: 'output',
+    activation: 'gelu',
+    logitScale: 0.5,
+  },
+  'norms on outputs, q/k-norm of the whole projection': {
+    norm: 'rmsnorm',
+    normPlacement: 'output',
+    qkNorm: 'projection',
+    numHeads: 4,
+    numKvHeads: 2,
+    headDim: 5,
+  },
+  'norms before and on outputs, windows by layer': {
+    normPlacement: 'both',
+    slidingWindow: [3, null],
+    activation: 'geglu-tanh',
+  },
+  'parallel, post-norm': { parallelResidual: true, normPlacement: 'post' },
   'token types, transformed head, narrow embedding': {
     numTokenTypes: 2,
     headTransform: 'gelu',
@@ -294,6 +315,73 @@ describe('the stack', () => {
     expect(largest(run('a'), run('b'))).toBeGreaterThan(1e-3);
     expect(largest(run(), build(nothing)[0].forward(params, { tokens }).logits)).toBe(0);
   });
+});
+
+describe('options', () => {
+  const logitsOf = (changes: Partial<ModelInput>, edit: (params: Params) => Params = (params) => params) => {
+    const [transformer, params] = build(turn, changes);
+    return transformer.forward(edit(params), { tokens }).logits;
+  };
+  const same = (a: Tensor3D, b: Tensor3D) => expect(largest(a, b)).toBeLessThan(2e-5);
+  const other = (a: Tensor3D, b: Tensor3D) => expect(largest(a, b)).toBeGreaterThan(1e-2);
+
+  it('a window for each layer, repeating; null is none', () => {
+    same(logitsOf({ slidingWindow: [4] }), logitsOf({ slidingWindow: 4 }));
+    same(logitsOf({ slidingWindow: [4, 4, 1] }), logitsOf({ slidingWindow: 4 }));
+    same(logitsOf({ slidingWindow: [null] }), logitsOf({}));
+    other(logitsOf({ slidingWindow: [4, null] }), logitsOf({ slidingWindow: [null, 4] }));
+    // Two layers of windows 2 and 3: what reaches the last token is at most 1 + 2 tokens back.
+    const last = (row: number[]) => {
+      const [transformer, params] = build(turn, { slidingWindow: [2, 3] });
+      return tf.slice(transformer.forward(params, { tokens: explicit([row]) }).logits, [0, 5, 0], [1, 1, 11]);
+    };
+    expect(largest(last([1, 2, 3, 4, 5, 6]), last([1, 9, 3, 4, 5, 6]))).toBe(0);
+    expect(largest(last([1, 2, 3, 4, 5, 6]), last([1, 2, 9, 4, 5, 6]))).toBeGreaterThan(1e-3);
+    expect(() => model({ slidingWindow: [] })).toThrow(/slidingWindow/);
+  });
+
+  const editing = (ending: string, edit: (tensor: tf.Tensor) => tf.Tensor) => (params: Params) =>
+    Object.fromEntries(
+      Object.entries(params).map(([path, tensor]) => [path, path.endsWith(ending) ? edit(tensor) : tensor]),
+    );
+
+  it('gains stored from 0 are gains stored from 1, less 1', () => {
+    const changes = { norm: 'rmsnorm', qkNorm: true } as const;
+    const louder = editing('.gain', (gain) => tf.add(gain, 0.3));
+    same(logitsOf({ ...changes, zeroCenteredGain: true }), logitsOf(changes));
+    same(logitsOf({ ...changes, zeroCenteredGain: true }, louder), logitsOf(changes, louder));
+    other(logitsOf(changes, louder), logitsOf(changes));
+  });
+
+  it('logits scaled before they are capped', () => {
+    same(logitsOf({ logitScale: 0.5 }), tf.mul(logitsOf({}), 0.5));
+    same(logitsOf({ logitScale: 0.5, logitSoftcap: 2 }), tf.mul(tf.tanh(tf.mul(logitsOf({}), 0.25)), 2) as Tensor3D);
+  });
+
+  it('one norm for both sublayers is two norms with the same gain', () => {
+    same(logitsOf({ parallelResidual: 'sharedNorm' }), logitsOf({ parallelResidual: true }));
+    expect(() => model({ parallelResidual: 'sharedNorm', normPlacement: 'post' })).toThrow(
+      /"sharedNorm" is a norm before both sublayers: set normPlacement to "pre"/,
+    );
+    const [shared] = build(turn, { parallelResidual: 'sharedNorm' });
+    expect(Object.keys(shared.params).filter((path) => path.startsWith('layers.0') && path.includes('norm'))).toEqual([
+      'layers.0.attention.norm.gain',
+      'layers.0.attention.norm.bias',
+    ]);
+  });
+
+  it.each([
+    ['output', '.norm.gain'],
+    ['both', '.outputNorm.gain'],
+  ] as const)(
+    'norms on the outputs (%s): gains of 0 silence every sublayer, so depth no longer matters',
+    (normPlacement, gain) => {
+      const changes = { normPlacement, normBias: false };
+      const silent = editing(gain, (tensor) => tf.zerosLike(tensor));
+      expect(largest(logitsOf(changes, silent), logitsOf({ ...changes, numLayers: 1 }, silent))).toBe(0);
+      other(logitsOf(changes), logitsOf({ ...changes, numLayers: 1 }));
+    },
+  );
 });
 
 describe('the algebra', () => {
