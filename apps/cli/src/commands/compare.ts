@@ -12,7 +12,7 @@ import { Interrupted } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { createView } from '../progress/view.ts';
 import { commitOf } from '../provenance.ts';
-import { lossCurves } from '../report/curves.ts';
+import { lossCurves, trialFolders } from '../report/curves.ts';
 import { renderReport } from '../report/report.ts';
 import { renderTable } from '../report/table.ts';
 import { dryRun } from '../trials/dry-run.ts';
@@ -90,7 +90,10 @@ async function compare(path: string, options: Options, io: Io): Promise<void> {
   if (!comparison) throw new Interrupted(`stopped. Go on with: ${commandLine(path, { ...options, resume: true })}`);
 
   const report = join(folder, 'report.html');
-  writeFileAtomic(report, renderReport(comparison, lossCurves(plan.trials)));
+  writeFileAtomic(
+    report,
+    renderReport(comparison, lossCurves(plan.trials), { trialFolders: trialFolders(folder, plan.trials) }),
+  );
   if (options.json) io.stdout.write(toJson(comparison));
   else
     io.stdout.write(

@@ -1,6 +1,6 @@
 /** Training curves, read from the trials' logs. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { readJsonLines } from '@posenc/checkpoints';
 import type { PlannedTrial, StepMetrics } from '@posenc/training';
 
@@ -21,3 +21,7 @@ export function lossCurves(trials: readonly PlannedTrial[]): LossCurve[] {
     return [{ name: spec.name, seed: spec.seed, points }];
   });
 }
+
+/** By trial id: its folder as seen from the run's. */
+export const trialFolders = (run: string, trials: readonly PlannedTrial[]): Record<string, string> =>
+  Object.fromEntries(trials.map(({ id, folder }) => [id, relative(run, folder)]));
