@@ -1,4 +1,5 @@
 /** Every planted bug is caught by the law that its entry names. (All laws on all of them: matrix.slow.test.ts.) */
+import { readFile } from 'node:fs/promises';
 import { useBackend } from '@posenc/backend';
 import { LawError } from '@posenc/testkit';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -6,8 +7,7 @@ import { mutants } from '../mutants/catalogue/index.ts';
 import { loadEdited } from '../mutants/load.ts';
 import { violations } from '../mutants/matrix.ts';
 
-const isSlip = (cause: unknown) =>
-  [ReferenceError, TypeError, SyntaxError].some((kind) => cause instanceof kind);
+const isSlip = (cause: unknown) => [ReferenceError, TypeError, SyntaxError].some((kind) => cause instanceof kind);
 
 describe('planted bugs', () => {
   beforeAll(async () => {
@@ -29,4 +29,10 @@ describe('planted bugs', () => {
     const twice = [{ file: 'nope.ts', find: 'z', replace: '' }];
     await expect(loadEdited('nope', twice)).rejects.toThrow(/holds [2-9]\d* times, not once/);
   });
+});
+
+it('stands in MATRIX.md, which `pnpm mutants` writes', async () => {
+  const text = await readFile(new URL('../mutants/MATRIX.md', import.meta.url), 'utf8');
+  expect(text).toContain(`${mutants.length} planted bugs, 0 escaped`);
+  for (const { encoding, bug } of mutants) expect(text).toContain(`| ${encoding}: ${bug} |`);
 });
