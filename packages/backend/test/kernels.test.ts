@@ -127,6 +127,15 @@ test('gather names an index that is out of range', async () => {
     );
 });
 
+test('scatterND adds rows that meet; scatterND and gatherND name an index that is out of range', async () => {
+  const [ids, rows] = [() => tf.tensor2d([1, 1, 0, 1], [4, 1], 'int32'), () => tensorOf('rows', [4, 3])];
+  await agree(() => tf.scatterND(ids(), rows(), [3, 3]), 1e-6);
+  await agree(() => tf.gatherND(rows(), tf.tensor2d([3, 2, 0, 1], [2, 2], 'int32')));
+  await expect(on('wasm', () => tf.scatterND(ids(), rows(), [1, 3]))).rejects.toThrow('the index 1 is not in [0, 0]');
+  const outside = () => tf.tensor2d([0, 3], [1, 2], 'int32');
+  await expect(on('wasm', () => tf.gatherND(rows(), outside()))).rejects.toThrow('the index 3 is not in [0, 2]');
+});
+
 test('unsortedSegmentSum: rows of one segment add up, rows out of range are dropped, NaN stays in its segment', async () => {
   const [floats, ints, none] = await on('wasm', () => {
     const ids = tf.tensor1d([2, 0, 2, 7, -1, 1], 'int32');

@@ -2,6 +2,7 @@
 
 import { PosencError } from '@posenc/core';
 import * as tf from '@tensorflow/tfjs';
+import { inBounds } from './bounds.ts';
 import { binary, broadcastFirst } from './broadcast.ts';
 import { cast } from './cast.ts';
 import { concat, pack, slice, splitV, unpack } from './copy.ts';
@@ -32,6 +33,8 @@ const overrides: ReadonlyMap<string, Override> = new Map<string, Override>([
   ['Sum', sum],
   ['GatherV2', () => gather],
   ['OneHot', () => oneHot],
+  ['ScatterNd', inBounds],
+  ['GatherNd', inBounds],
   ['Tile', () => tile],
   ['Tanh', () => tanh],
   ['Identity', () => identity],
