@@ -16,6 +16,16 @@ for (const stream of [process.stdout, process.stderr])
     process.exit(error.code === 'EPIPE' ? 0 : 70);
   });
 
+// Node's remarks on how a plug-in is loaded: what matters of them is in our own messages.
+process.removeAllListeners('warning');
+process.on('warning', (warning: Error & { code?: string }) => {
+  const aboutLoading =
+    warning.name === 'ExperimentalWarning' ||
+    warning.code === 'MODULE_TYPELESS_PACKAGE_JSON' ||
+    warning.message.startsWith('Failed to load the ES module');
+  if (!aboutLoading) process.stderr.write(`warning: ${warning.message}\n`);
+});
+
 const { run } = await import('./run.ts');
 const code = await run(process.argv.slice(2), processIo());
 // What is still in the pipe goes out first; worker threads of a backend do not hold the process.

@@ -67,17 +67,13 @@ function textOf({ posenc, node, platform, processor, cores, memory, auto, backen
     ['cores', String(cores)],
     ['memory', `${gib(memory.totalBytes)}, ${gib(memory.freeBytes)} free`],
   ]);
-  const nameWidth = Math.max(...backends.map((b) => b.name.length));
+  const nameOf = ({ name }: BackendReport) => (name === auto ? `${name} (auto)` : name);
+  const nameWidth = Math.max(...backends.map((b) => nameOf(b).length));
   const lines = backends.flatMap((backend) => {
-    const start = `  ${backend.available ? '✓' : '✗'} ${backend.name.padEnd(nameWidth)}  `;
-    if (backend.available) {
-      const chosen = backend.name === auto ? ' (what --backend auto takes)' : '';
-      return [paint('green', hanging(start, `${backend.description}${chosen}`, width))];
-    }
-    return [
-      hanging(start, backend.reason, width),
-      ...(backend.command ? [`${' '.repeat(start.length)}to get it: ${paint('bold', backend.command)}`] : []),
-    ];
+    const start = `  ${backend.available ? '✓' : '✗'} ${nameOf(backend).padEnd(nameWidth)}  `;
+    if (backend.available) return [paint('green', hanging(start, backend.description, width))];
+    const remedy = backend.command && `${' '.repeat(start.length)}to get it: ${paint('bold', backend.command)}`;
+    return [hanging(start, backend.reason, width), ...(remedy ? [remedy] : [])];
   });
   return `${[...facts, '', paint('bold', 'Backends'), ...lines].join('\n')}\n`;
 }

@@ -1,10 +1,11 @@
 /** `posenc inspect CONFIG`: what an encoding is, in words, numbers and pictures. */
-import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { useBackend } from '@posenc/backend';
 import { fileError, writeFileAtomic } from '@posenc/checkpoints';
+import { FigureError } from '@posenc/plots';
 import { dimNames, parseDims } from '../config/dims.ts';
 import { readEncoding } from '../config/encoding.ts';
+import { makeFolder } from '../config/folder.ts';
 import { type Figure, figuresOf } from '../inspect/figures/index.ts';
 import { type Inspection, inspect, positionLimits } from '../inspect/inspection.ts';
 import { type Drawn, pageOf } from '../inspect/page.ts';
@@ -43,7 +44,7 @@ export const addInspect: AddCommand = (program, io) => {
     await useBackend('cpu');
     const { config, registry } = await readEncoding(spec, options.plugin, io);
     const inspection = inspect(config, registry, parseDims(options.dims), options.positions);
-    const files = options.out === undefined ? [] : draw(inspection, options.out, io.cwd);
+    const files = options.out === undefined ? [] : draw(inspection, options.out, io);
     io.stdout.write(options.json ? toJson(documentOf(inspection, files)) : textOf(inspection, files, io));
   });
   withExamples(command, io, [
@@ -57,24 +58,37 @@ export const addInspect: AddCommand = (program, io) => {
 };
 
 function textOf(inspection: Inspection, files: readonly string[], { stdout }: Io): string {
-  const end = files.length
-    ? `Drawn: open ${files.at(-1)} (${files.length - 1} SVG files beside it)`
-    : 'To see it, add --out with the name of a folder for the pictures.';
+  const page = files.at(-1);
+  const beside = files.length > 1 ? `${files.length - 1} SVG files beside it` : 'there was nothing to draw';
+  const end = page
+    ? `Drawn: open ${page} (${beside})`
+    : 'To see it: --out FOLDER draws the pictures.';
   return `${printInspection(inspection, painter(stdout), widthOf(stdout))}\n${end}\n`;
 }
 
 /** Draws everything into a folder, made if need be; index.html last, so that it never shows what is not there. */
-function draw(inspection: Inspection, folder: string, cwd: string): string[] {
-  const figures = figuresOf(inspection).map((figure: Figure): Drawn => ({ ...figure, svg: figure.draw() }));
-  const target = resolve(cwd, folder);
+function draw(inspection: Inspection, folder: string, io: Io): string[] {
+  const figures = figuresOf(inspection).flatMap((figure) => drawn(figure, io));
+  const target = resolve(io.cwd, folder);
   try {
-    mkdirSync(target, { recursive: true });
+    makeFolder(target);
   } catch (error) {
     throw fileError(error, 'draw into', folder);
   }
   for (const { name, svg } of figures) writeFileAtomic(join(target, `${name}.svg`), svg);
   writeFileAtomic(join(target, 'index.html'), pageOf(inspection, figures));
   return [...figures.map(({ name }) => join(folder, `${name}.svg`)), join(folder, 'index.html')];
+}
+
+/** A picture that its numbers do not allow (none is finite, say) is left out, with a note. */
+function drawn(figure: Figure, { stderr }: Io): Drawn[] {
+  try {
+    return [{ ...figure, svg: figure.draw() }];
+  } catch (error) {
+    if (!(error instanceof FigureError)) throw error;
+    stderr.write(`note: not drawn: ${error.message}\n`);
+    return [];
+  }
 }
 
 /** The JSON document. A `maxPosition` of null means that there is no last position. */

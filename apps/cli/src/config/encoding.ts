@@ -31,15 +31,17 @@ export async function readEncoding(spec: string, plugins: readonly string[], io:
   if (types.includes(spec)) return given({ type: spec }, spec);
   if (isModulePath(spec)) return readModule(spec, plugins, io);
   if (spec === '-') return given(await readJson(spec, io), 'standard input');
-  const isPackage = /^@[\w.-]+\/[\w.-]+$/.test(spec);
-  if (spec.endsWith('.json') || existsSync(resolve(io.cwd, spec)) || (!isPackage && /[\\/]/.test(spec)))
+  const canBePackage = /^(@[\w.-]+\/)?[\w.-]+$/.test(spec);
+  if (spec.endsWith('.json') || existsSync(resolve(io.cwd, spec)) || (!canBePackage && /[\\/]/.test(spec)))
     return given(await readJson(spec, io), spec);
   try {
+    if (!canBePackage) throw new PosencError('no package has such a name');
     return await readModule(spec, plugins, io);
   } catch (error) {
     if (!(error instanceof PosencError) || !error.message.startsWith('no package')) throw error;
+    const nearest = suggest(spec, types);
     throw new PosencError(
-      `no encoding is called "${spec}": ${suggest(spec, types)}\n` +
+      `no encoding is called "${spec}"${nearest.startsWith('did') ? `: ${nearest}` : ''}\n` +
         `  known: ${types.join(', ')}; or give JSON, a .json file, a .ts or .js file, or an installed package`,
       { cause: error },
     );

@@ -31,7 +31,7 @@ ${parts.map((part) => `<p class="equation">${parts.length > 1 ? `<small>${html(p
 <dt>Config</dt><dd><code>${html(JSON.stringify(config))}</code></dd>
 </dl>
 ${notesOf(inspection)}
-${figures.length ? '' : '<p>Every hole of the attention formula is left empty: there is nothing to draw.</p>'}
+${figures.length ? '' : '<p>There is nothing to draw.</p>'}
 ${figures.map((f) => `<figure id="${f.name}">\n${f.svg}\n<figcaption>${html(f.caption)} <a href="${f.name}.svg">SVG</a></figcaption>\n</figure>`).join('\n')}
 </main>
 </html>

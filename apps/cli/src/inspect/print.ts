@@ -39,7 +39,7 @@ export function printInspection(inspection: Inspection, paint: Paint, width: num
 
 const valueWidth = 13;
 
-/** Names, values and meanings; a long value has a line of its own. */
+/** Names, values and meanings; a long value has a line of its own, and in a narrow terminal each. */
 function optionLines({ name, options }: Part, several: boolean, paint: Paint, width: number): string[] {
   if (options.length === 0) return [];
   const rows = options.map(
@@ -50,8 +50,11 @@ function optionLines({ name, options }: Part, several: boolean, paint: Paint, wi
     ...(several ? [`  ${paint('dim', name)}`] : []),
     ...rows.flatMap(([option, value, meaning]) => {
       const start = `    ${option.padEnd(nameWidth)}  `;
-      if (length(value) <= valueWidth) return hanging(`${start}${value.padEnd(valueWidth)}  `, meaning, width);
-      return [start + value, hanging(' '.repeat(length(start) + valueWidth + 2), meaning, width)];
+      const indent = length(start) + valueWidth + 2;
+      const narrow = width - indent < 36;
+      if (length(value) <= valueWidth && !narrow)
+        return hanging(`${start}${value.padEnd(valueWidth)}  `, meaning, width);
+      return [start + value, hanging(' '.repeat(narrow ? 6 : indent), meaning, width)];
     }),
   ];
 }

@@ -120,11 +120,12 @@ function imagesOfBasis(
   const images: Float32Array[] = [];
   for (let first = 0; first < headDim; first += rows * perRow) {
     const count = Math.min(rows, Math.ceil((headDim - first) / perRow));
-    const turned = tf.tidy(() => {
+    let turned = new Float32Array(); // assigned, not returned: tidy would look for tensors in it, number by number
+    tf.tidy(() => {
       // Beyond the last basis vector: zeros.
       const unit = tf.oneHot(tf.range(first, first + count * perRow, 1, 'int32'), headDim).toFloat();
       const vectors = tf.mul<Tensor4D>(unit.reshape([count, perRow, 1, headDim]), tf.ones([1, numHeads, n, 1]));
-      return rotate(vectors, side).dataSync() as Float32Array;
+      turned = Float32Array.from(rotate(vectors, side).dataSync());
     });
     const size = turned.length / (count * numHeads);
     for (let i = 0; i < count * perRow && images.length < headDim; i++) {
