@@ -224,8 +224,16 @@ describe('cautions', () => {
       'Of 2 comparisons with the baseline, 1 is clear. At 95 % about 1 of 2 would look clear by chance alone.',
     );
     expect(text).toContain('A small model (104 thousand parameters), trained on 307 thousand characters');
+    expect(text).toContain('One learning rate and schedule for all may suit some encodings better than others.');
     expect(text).toContain('Each loss is a mean over 2,048 characters');
     expect(text).not.toMatch(/baseline, a, has no loss|own:|No training metrics|no control rows/);
+  });
+
+  it('count what chance alone would make look clear', () => {
+    const many = Array.from({ length: 11 }, (_, i) => ({ name: `row ${i}`, loss: around(2, 2 + i, 2, 2) }));
+    expect(cautioned({ rows: many })).toContain(
+      'Of 40 comparisons with the baseline, 10 are clear. At 95 % about 2 of 40 would look clear by chance alone.',
+    );
   });
 
   it('refuse verdicts to one seed', () => {
@@ -244,6 +252,9 @@ describe('cautions', () => {
   it('name unequal budgets and settings of an entry’s own', () => {
     const text = cautioned({ rows: [rows[0]!, { ...rows[1]!, training: { learningRate: 0.01 } }], ...at12 });
     expect(text).toContain('With settings of their own: b (learningRate 0.01).');
+    expect(text).not.toContain('One learning rate');
+    const same = { ...rows[1]!, training: { learningRate: 0.003 } };
+    expect(cautioned({ rows: [rows[0]!, same], ...at12 })).not.toContain('of their own');
     const unequal = invent({ rows, ...at12 });
     const trials = unequal.trials.map((t, i) => (i === 0 ? { ...t, tokens: 1024 } : t));
     expect(cautions(read({ ...unequal, trials }), []).join()).toContain(

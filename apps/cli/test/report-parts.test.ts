@@ -89,6 +89,16 @@ describe('bins of positions', () => {
     expect(flat.every((p) => p.y === 7)).toBe(true);
   });
 
+  it('never mix both sides of the training length, where no edge falls on it by itself', () => {
+    for (const L of [5, 10, 11, 37, 100]) {
+      const points = binned(
+        Array.from({ length: 8 * L }, (_, t) => (t < L ? 1 : 2)),
+        L,
+      );
+      expect(new Set(points.map((p) => p.y))).toEqual(new Set([1, 2]));
+    }
+  });
+
   it('are gaps where a loss is no number', () => {
     expect(binned([1, 1, 1, null, 2, 2, 2, 2], 8).map((p) => p.y)).toEqual([Number.NaN, 2]);
   });

@@ -59,7 +59,7 @@ function sizeNote(reading: Reading): string | undefined {
   const parameters = Math.max(...comparison.costs.map((cost) => cost.parameters.total));
   const tokens = tokensPerTrial(comparison);
   if (!Number.isFinite(parameters) || parameters > 1e8) return undefined;
-  return `A small model (${rough(parameters)} parameters), trained on ${rough(tokens)} ${unit}s: the order at this size need not be the order of large models, longer training or other data. One set of hyperparameters for all may suit some encodings better than others.`;
+  return `A small model (${rough(parameters)} parameters), trained on ${rough(tokens)} ${unit}s: the order at this size need not be the order of large models, longer training or other data.${comparison.suite.encodings.some((entry) => entry.training) ? '' : ' One learning rate and schedule for all may suit some encodings better than others.'}`;
 }
 
 export const tokensPerTrial = ({ suite, trials }: Comparison): number =>
