@@ -1,0 +1,1 @@
+export { type CopeConfig, cope, copePositions, interpolate } from './cope.ts';
