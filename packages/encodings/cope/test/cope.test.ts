@@ -29,7 +29,7 @@ describe('config', () => {
   });
 
   test('a bidirectional stack is refused', () => {
-    const create = () => createRegistry([cope]).create({ type: 'cope' }, { ...dims, causal: false });
+    const create = () => createRegistry([cope]).create({ type: 'cope', numPositions: 8 }, { ...dims, causal: false });
     expect(create).toThrow(PosencError);
     expect(create).toThrow('encoding "cope" needs a causal stack');
   });
