@@ -50,12 +50,11 @@ export async function prepareTensorFlow(name: Name): Promise<BackendInfo> {
   };
 }
 
-/** tfjs-node 4.22 calls two functions that Node 23 removed. */
+/** tfjs-node 4.22 calls two functions: Node 23 removed one, and the other warns on every start. */
 function restoreRemovedUtilities(): void {
-  const util = createRequire(import.meta.url)('node:util') as {
-    isNullOrUndefined?: (value: unknown) => boolean;
-    isArray?: (value: unknown) => boolean;
-  };
-  util.isNullOrUndefined ??= (value) => value === null || value === undefined;
-  util.isArray ??= Array.isArray;
+  const util = createRequire(import.meta.url)('node:util') as object;
+  Object.assign(util, {
+    isNullOrUndefined: (value: unknown) => value === null || value === undefined,
+    isArray: Array.isArray,
+  });
 }
