@@ -51,7 +51,7 @@ function describe(issue: Issue, schema: ZodType, value: unknown): string[] {
   return [
     missing
       ? `${place}is missing: ${message.replace(/, received undefined$/, '')}`
-      : `${place}is ${show(found)}: ${message}`,
+      : `${place || 'it '}is ${show(found)}: ${message}`,
   ];
 }
 

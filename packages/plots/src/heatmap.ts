@@ -119,7 +119,7 @@ export function heatmap(data: HeatmapData, options: FigureOptions = {}): string 
     `${data.y.label || 'rows'} downward, ${data.x.label || 'columns'} across.`;
   const sampled =
     rowStep * colStep > 1 ? `Drawn: every ${ordinal(rowStep)} row, every ${ordinal(colStep)} column.` : '';
-  const subtitle = [data.subtitle, sampled].filter(Boolean).join(' ');
+  const subtitle = [data.subtitle, sampled].filter(Boolean).join(' · ');
   const total = area.top + area.height + axisHeight(xTicks, data.x.label);
   return frame({ figure: where, title: data.title, subtitle, description, options, height: total, body });
 }
