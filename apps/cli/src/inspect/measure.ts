@@ -8,6 +8,8 @@ import {
   type Dims,
   disposeParams,
   type Encoding,
+  explicit,
+  type Grid,
   type Hole,
   type Hooks,
   holes,
@@ -19,6 +21,7 @@ import {
 } from '@posenc/core';
 import type { Tensor, Tensor2D, Tensor3D, Tensor4D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
+import { spread } from '../ui/numbers.ts';
 import { measureRotation, type Rotation, rotationPositions } from './rotation.ts';
 
 export interface Measured {
@@ -61,18 +64,27 @@ export function measure(encoding: Encoding, dims: Dims, positions: number): Meas
   let measured: Measured | undefined; // plain numbers: not for tidy to carry out
   tf.tidy(() => {
     // The sequence is N long however few of its positions are looked at.
-    const bind = (n: number): Bound => {
-      const at = range(Math.min(n, positions));
+    const bind = (at: Grid): Bound => {
       const seqLen = { ...at, data: new Int32Array(at.cols).fill(positions) };
       return { n: at.cols, hooks: encoding.hooks(params)({ query: at, key: at, seqLen }) };
     };
-    const { hooks } = bind(positions);
+    const first = (n: number) => bind(range(Math.min(n, positions)));
+    const { hooks } = first(positions);
     const width = dims.embeddingDim;
     const embedded = hooks.embed?.(tf.zeros([1, positions, width]));
     measured = {
       positions,
       ...(embedded && { embed: { width, table: floats(embedded) } }),
-      groups: groupLayers(hooks, bind(mostPairs), bind(rotationPositions(dims.headDim)), dims, positions),
+      groups: groupLayers(
+        {
+          all: hooks,
+          bias: first(mostPairs),
+          rotation: first(rotationPositions(dims.headDim)),
+          rotationProbe: bind(explicit([spread(positions, 16)])),
+        },
+        dims,
+        positions,
+      ),
     };
   });
   disposeParams(params);
@@ -83,47 +95,59 @@ export function measure(encoding: Encoding, dims: Dims, positions: number): Meas
 export const offsetsOf = (positions: number, causal: boolean): Int32Array =>
   Int32Array.from({ length: causal ? positions : 2 * positions - 1 }, (_, i) => i - positions + 1);
 
-/** Hooks for positions 0 … n − 1. */
+/** Hooks for n positions. */
 interface Bound {
   readonly n: number;
   readonly hooks: Hooks;
 }
 
-function groupLayers(hooks: Hooks, forBias: Bound, forRotation: Bound, dims: Dims, positions: number): Group[] {
+/** The same hooks, bound to as many positions as each measurement can afford. */
+interface Bindings {
+  readonly all: Hooks;
+  readonly bias: Bound;
+  readonly rotation: Bound;
+  readonly rotationProbe: Bound;
+}
+
+function groupLayers(bound: Bindings, dims: Dims, positions: number): Group[] {
+  const probe = probeVectors(dims, bound.rotationProbe.n);
   const found = new Map<string, Group & { layers: number[] }>();
   for (let l = 0; l < dims.numLayers; l++) {
-    const layer = hooks.layer?.(l) ?? {};
+    const layer = bound.all.layer?.(l) ?? {};
     const measured: Omit<Group, 'layers'> = {
       holes: holes.filter((hole) => hole !== 'embed' && layer[hole] !== undefined),
       ...(layer.relativeBias && { relativeBias: relativeBiasOf(layer, offsetsOf(positions, dims.causal), dims) }),
       ...(layer.scale !== undefined && { scale: scaleOf(layer.scale) }),
       // What is carried is content: without any there is nothing to ask.
-      ...(layer.bias && !layer.carry && { bias: biasOf(forBias.hooks.layer!(l), dims, forBias.n) }),
+      ...(layer.bias && !layer.carry && { bias: biasOf(bound.bias.hooks.layer!(l), dims, bound.bias.n) }),
     };
-    const rotate = layer.rotate && forRotation.hooks.layer!(l).rotate!;
-    const key = signature(rotate, measured, dims, forRotation.n);
+    const turned = layer.rotate && floats(bound.rotationProbe.hooks.layer!(l).rotate!(probe, 'query'));
+    const key = signature(measured, turned);
     const group = found.get(key);
     if (group) group.layers.push(l);
-    else
-      found.set(key, {
-        layers: [l],
-        ...measured,
-        ...(rotate && { rotation: measureRotation(rotate, dims, forRotation.n) }),
-      });
+    else {
+      const rotate = layer.rotate && bound.rotation.hooks.layer!(l).rotate!;
+      const rotation = rotate && measureRotation(rotate, dims, bound.rotation.n);
+      found.set(key, { layers: [l], ...measured, ...(rotation && { rotation }) });
+    }
   }
   return [...found.values()];
 }
 
-/** Equal for layers that do the same, as far as can be seen: a rotation is tried on one random vector per position. */
-function signature(rotate: LayerHooks['rotate'], measured: Omit<Group, 'layers'>, dims: Dims, n: number): string {
-  const hash = createHash('sha256').update(measured.holes.join());
-  for (const data of [measured.relativeBias?.data, measured.scale?.data, measured.bias?.data])
-    if (data) hash.update(data);
-  if (rotate) {
-    const random = stream(seed, 'inspect/rotate');
-    const vectors = Float32Array.from({ length: dims.numHeads * n * dims.headDim }, () => normal(random));
-    hash.update(floats(rotate(tf.tensor4d(vectors, [1, dims.numHeads, n, dims.headDim]), 'query')));
-  }
+/** One random vector for every head and position. */
+function probeVectors({ numHeads, headDim }: Dims, n: number): Tensor4D {
+  const random = stream(seed, 'inspect/rotate');
+  const values = Float32Array.from({ length: numHeads * n * headDim }, () => normal(random));
+  return tf.tensor4d(values, [1, numHeads, n, headDim]);
+}
+
+/** Equal for layers that do the same, as far as can be seen: a rotation is judged by what it makes of the probe. */
+function signature(
+  { holes, relativeBias, scale, bias }: Omit<Group, 'layers'>,
+  turned: Float32Array | undefined,
+): string {
+  const hash = createHash('sha256').update(holes.join());
+  for (const data of [relativeBias?.data, scale?.data, bias?.data, turned]) if (data) hash.update(data);
   return hash.digest('hex');
 }
 
