@@ -2,8 +2,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { cli, folder } from './cli.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cli, folder, removeFolders } from './cli.ts';
+
+afterAll(removeFolders);
 
 let cwd: string;
 beforeAll(() => {

@@ -1,6 +1,6 @@
 /** The command line for tests: in this process, or several lines in one fresh process. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -70,9 +70,16 @@ export function words(line: string): string[] {
   );
 }
 
-/** A new folder with these files. */
+const made: string[] = [];
+
+/** A new folder with these files. A test file that makes some ends with `afterAll(removeFolders)`. */
 export function folder(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
   const path = mkdtempSync(join(tmpdir(), 'posenc-cli-'));
+  made.push(path);
   for (const [name, content] of Object.entries(files)) writeFileSync(join(path, name), content);
   return path;
+}
+
+export function removeFolders(): void {
+  for (const path of made.splice(0)) rmSync(path, { recursive: true, force: true });
 }

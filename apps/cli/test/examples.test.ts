@@ -1,9 +1,11 @@
 /** Every example in the help of these commands, and every command in the README, is run as it stands (those of doctor elsewhere). */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { batch, cli, folder, words } from './cli.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { batch, cli, folder, removeFolders, words } from './cli.ts';
 import { blocks, mine } from './examples.ts';
+
+afterAll(removeFolders);
 
 const setting = () => folder({ 'mine.ts': mine, 'encoding.json': '{"type":"rope","pairing":"interleaved"}' });
 

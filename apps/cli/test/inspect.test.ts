@@ -4,12 +4,14 @@ import { useBackend } from '@posenc/backend';
 import type { AnyEncoding, Dims, NamedTable } from '@posenc/core';
 import { Resvg } from '@resvg/resvg-js';
 import * as tf from '@tensorflow/tfjs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseDims } from '../src/config/dims.ts';
 import { builtIn, registryWith } from '../src/encodings.ts';
 import { figuresOf } from '../src/inspect/figures/index.ts';
 import { inspect } from '../src/inspect/inspection.ts';
-import { cli, folder } from './cli.ts';
+import { cli, folder, removeFolders } from './cli.ts';
+
+afterAll(removeFolders);
 
 beforeAll(() => useBackend('cpu'));
 

@@ -2,9 +2,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { batch, folder, type Result } from './cli.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { batch, folder, type Result, removeFolders } from './cli.ts';
 import { mine, strange } from './examples.ts';
+
+afterAll(removeFolders);
 
 const named = (type: string) => mine.replace("'log-distance'", `'${type}'`);
 

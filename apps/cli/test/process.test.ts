@@ -1,9 +1,11 @@
 /** What only a real process shows: start, streams, signals. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { wantsColor } from '../src/io.ts';
-import { folder, program } from './cli.ts';
+import { folder, program, removeFolders } from './cli.ts';
+
+afterAll(removeFolders);
 
 const cwd = folder({ 'package.json': '{"name":"somebody"}' });
 

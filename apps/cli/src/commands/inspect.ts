@@ -60,9 +60,7 @@ export const addInspect: AddCommand = (program, io) => {
 function textOf(inspection: Inspection, files: readonly string[], { stdout }: Io): string {
   const page = files.at(-1);
   const beside = files.length > 1 ? `${files.length - 1} SVG files beside it` : 'there was nothing to draw';
-  const end = page
-    ? `Drawn: open ${page} (${beside})`
-    : 'To see it: --out FOLDER draws the pictures.';
+  const end = page ? `Drawn: open ${page} (${beside})` : 'To see it: --out FOLDER draws the pictures.';
   return `${printInspection(inspection, painter(stdout), widthOf(stdout))}\n${end}\n`;
 }
 
