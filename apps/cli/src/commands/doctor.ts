@@ -16,8 +16,8 @@ interface Report {
   readonly cores: number;
   /** Within the limits of a container. */
   readonly memory: { readonly totalBytes: number; readonly freeBytes: number };
-  /** What `--backend auto` takes here. */
-  readonly auto: string;
+  /** What `--backend auto` takes here; null: it fails, as its line says. */
+  readonly auto: string | null;
   readonly backends: readonly BackendReport[];
 }
 
@@ -39,7 +39,7 @@ export const addDoctor: AddCommand = (program, io) => {
 };
 
 async function examine(): Promise<Report> {
-  const [backends, auto] = await Promise.all([probeBackends(), useBackend('auto')]);
+  const [backends, auto] = await Promise.all([probeBackends(), useBackend('auto').catch(() => undefined)]);
   return {
     posenc: version,
     node: process.versions.node,
@@ -50,7 +50,7 @@ async function examine(): Promise<Report> {
       totalBytes: Math.min(totalmem(), process.constrainedMemory() || totalmem()),
       freeBytes: process.availableMemory(),
     },
-    auto: auto.name,
+    auto: auto?.name ?? null,
     backends,
   };
 }
