@@ -1,0 +1,1 @@
+export { decayBias, type FoxConfig, forgetBias, fox, logSigmoid } from './fox.ts';
