@@ -1,4 +1,5 @@
 export * from './builtin.ts';
+export * from './controls.ts';
 export * from './ngram.ts';
 export * from './problems.ts';
 export * from './registry.ts';

@@ -1,7 +1,7 @@
 import { PosencError } from '@posenc/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { byteTokenizer, charactersOf, charTokenizer, tokenizerFromJSON } from '../src/index.ts';
+import { byteTokenizer, charactersOf, charTokenizer, pieceTokenizer, tokenizerFromJSON } from '../src/index.ts';
 
 const refusal = (message: string) =>
   expect.objectContaining({ name: 'PosencError', message: expect.stringContaining(message) });
@@ -71,6 +71,42 @@ describe('byte', () => {
   });
 });
 
+describe('piece', () => {
+  const tokenizer = pieceTokenizer(['The answer is', ' 1', ' 12', '1', '2', ' ', '.', '🙂']);
+
+  test('the longest piece that fits', () => {
+    expect([...tokenizer.encode('The answer is 12 1 2.🙂')]).toEqual([0, 2, 1, 5, 4, 6, 7]);
+    expect(tokenizer.decode([0, 2, 1, 5, 4, 6, 7])).toBe('The answer is 12 1 2.🙂');
+    // A longer piece that only begins here is none.
+    expect([...tokenizer.encode('1')]).toEqual([3]);
+    expect([...tokenizer.encode(' ')]).toEqual([5]);
+    expect(tokenizer.encode('')).toHaveLength(0);
+  });
+
+  test('what begins with no piece is shown, with its place', () => {
+    expect(() => tokenizer.encode('12 The answer was 3')).toThrow(
+      refusal(
+        'the text "The answer was 3" at offset 3 begins with no piece of the vocabulary: allowed are the 8 pieces "The answer is" " 1" " 12"',
+      ),
+    );
+    expect(() => pieceTokenizer(Array.from({ length: 150 }, (_, i) => `<${i}>`)).encode('z')).toThrow(
+      refusal('and 50 more'),
+    );
+    expect(() => tokenizer.decode([8])).toThrow(refusal('allowed are 0 to 7'));
+  });
+
+  test('any text comes back when every character is a piece', () => {
+    const pieces = fc.uniqueArray(fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 2 }));
+    fc.assert(
+      fc.property(pieces, fc.string({ unit: fc.constantFrom('a', 'b', 'c') }), (longer, text) => {
+        const t = tokenizerFromJSON(JSON.parse(JSON.stringify(pieceTokenizer(['a', 'b', 'c', ...longer]))));
+        expect(t.decode(t.encode(text))).toBe(text);
+      }),
+      { numRuns: 300, seed: 3 },
+    );
+  });
+});
+
 describe('tokenizerFromJSON', () => {
   test.each<[string, unknown, string]>([
     ['nothing', undefined, 'model.json'],
@@ -79,6 +115,8 @@ describe('tokenizerFromJSON', () => {
     ['two characters in one', { type: 'char', vocabulary: ['ab'] }, 'one character each'],
     ['no vocabulary', { type: 'char' }, 'vocabulary'],
     ['an empty vocabulary', { type: 'char', vocabulary: [] }, 'vocabulary'],
+    ['a piece twice', { type: 'piece', vocabulary: ['ab', 'ab'] }, 'a piece occurs twice'],
+    ['an empty piece', { type: 'piece', vocabulary: [''] }, 'vocabulary'],
     ['an unknown key', { type: 'byte', size: 256 }, 'unknown key "size"'],
   ])('refuses %s', (_, value, message) => {
     expect(() => tokenizerFromJSON(value, 'model.json')).toThrow(PosencError);

@@ -11,7 +11,8 @@ import { below, PosencError, type Random, z } from '@posenc/core';
 import { defineProblems, splitOptions, written } from '../problems.ts';
 import { pieceTokenizer } from '../tokenizer.ts';
 
-interface Phrase {
+/** A command, or a part of one, and what it means. */
+export interface Phrase {
   readonly words: readonly string[];
   readonly actions: readonly string[];
 }
@@ -39,7 +40,7 @@ const sentences = [...verbs, ...directed].flatMap(({ words, actions }) => [
 ]);
 
 /** Every command of the grammar, once. */
-function allCommands(): Phrase[] {
+export function scanCommands(): Phrase[] {
   const pairs = sentences.flatMap((a) =>
     sentences.flatMap((b) => [
       { words: [...a.words, 'and', ...b.words], actions: [...a.actions, ...b.actions] },
@@ -73,7 +74,7 @@ export const scan = defineProblems({
   }),
   family({ actions: size }) {
     const tokenizer = pieceTokenizer(['IN:', ' OUT:', '\n', ...wordNames, ...actionNames]);
-    const commands = allCommands();
+    const commands = scanCommands();
     const longest = longestRows(commands);
     const write = ({ words, actions }: Phrase) =>
       written(tokenizer, `IN: ${words.join(' ')} OUT:`, ` ${actions.join(' ')}\n`);
