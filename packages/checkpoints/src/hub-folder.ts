@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { PosencError } from '@posenc/core';
-import { writeJsonAtomic } from './atomic.ts';
+import { writeFileAtomic } from './atomic.ts';
 import { fileError } from './file-error.ts';
 import { ensureFolder } from './folder.ts';
 import { type HostTensor, readSafetensors, writeSafetensors } from './safetensors.ts';
@@ -30,7 +30,35 @@ export function readHubFolder(folder: string): HubCheckpoint {
 export function writeHubFolder(folder: string, { config, tensors }: HubCheckpoint): void {
   ensureFolder(folder);
   writeSafetensors(join(folder, 'model.safetensors'), tensors, { format: 'pt' });
-  writeJsonAtomic(join(folder, 'config.json'), config);
+  writeFileAtomic(join(folder, 'config.json'), configText(config));
+}
+
+/** Keys whose numbers transformers 5 insists on as floats: it refuses 10000 where it wants 10000.0. */
+const floats = new Set([
+  'attention_probs_dropout_prob',
+  'attn_logit_softcapping',
+  'embedding_fraction',
+  'factor',
+  'final_logit_softcapping',
+  'hidden_dropout_prob',
+  'init_std',
+  'initializer_range',
+  'layer_norm_eps',
+  'layer_norm_epsilon',
+  'logit_scale',
+  'partial_rotary_factor',
+  'rms_norm_eps',
+  'rope_local_base_freq',
+  'rope_theta',
+  'rotary_emb_base',
+  'rotary_pct',
+  'softmax_scale',
+]);
+
+function configText(config: HubCheckpoint['config']): string {
+  const marked = (key: string, value: unknown) =>
+    floats.has(key) && Number.isInteger(value) ? `\u0000${(value as number).toFixed(1)}` : value;
+  return `${JSON.stringify(config, marked, 2).replaceAll(/"\\u0000(-?\d+\.0)"/g, '$1')}\n`;
 }
 
 function readShards(folder: string, index: string): Map<string, HostTensor> {

@@ -204,6 +204,10 @@ function writeConfig(
 ): Record<string, unknown> {
   const kept = Object.entries(source).filter(([key]) => !(key in family.aliases) && key !== 'dtype');
   const all = {
+    // Absent, they would be those of the family's best-known model.
+    bos_token_id: null,
+    eos_token_id: null,
+    pad_token_id: null,
     ...Object.fromEntries(kept),
     model_type: family.name,
     architectures: [family.architecture],

@@ -19,6 +19,7 @@ import {
   type Transformer,
 } from '@posenc/core';
 import { learned } from '@posenc/learned';
+import { nope } from '@posenc/nope';
 import { rope } from '@posenc/rope';
 import type { Tensor2D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
@@ -26,12 +27,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadHuggingFace, readSafetensors, saveHuggingFace, toVariables } from '../src/index.ts';
 import { expectedOf, folders, hasLegacyConfig, modelsFolder } from './support/reference.ts';
 
-const registry = createRegistry([learned, alibi, rope]);
+await tf.setBackend('cpu'); // `perLayer` asks its members for their hooks when it is created
+const registry = createRegistry([learned, alibi, rope, nope]);
 const scratch = mkdtempSync(join(tmpdir(), 'posenc hugging face '));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
 /** Families that count positions over columns, padding included, unless told otherwise. */
-const countsColumns = ['bert', 'gpt2'];
+const countsColumns = ['bert', 'gpt-neo', 'gpt2'];
 
 const largest = (a: readonly number[], b: readonly number[]) => Math.max(...a.map((x, i) => Math.abs(x - b[i]!)));
 
@@ -46,8 +48,7 @@ describe.each(folders)('%s', (folder) => {
   const loaded = loadHuggingFace(join(modelsFolder, folder), registry);
   const { model } = loaded;
   let params: Params;
-  beforeAll(async () => {
-    await tf.setBackend('cpu');
+  beforeAll(() => {
     params = toVariables(loaded.params);
   });
   afterAll(() => disposeParams(params));
@@ -87,8 +88,16 @@ describe.each(folders)('%s', (folder) => {
     await tf.setBackend('cpu');
   });
 
+  // Where the length of a sequence matters, Hugging Face takes the longest row's for all, and cached keys keep what was right
+  // when they were made; here each row has its own, and a decoding session its final one, unless told otherwise.
+  const { readsSeqLen } = model.encoding.traits;
   const padded = (positions?: Grid) =>
-    logitsOf({ tokens: explicit(ids), mask: explicit(masks), ...(positions && { positions }) });
+    logitsOf({
+      tokens: explicit(ids),
+      mask: explicit(masks),
+      ...(positions && { positions }),
+      ...(readsSeqLen && { seqLen: ids[0]!.length }),
+    });
   it('both rows, the second left-padded, positions as Hugging Face counts them', () => {
     const got = padded(countsColumns.includes(folder) ? range(ids[0]!.length) : undefined);
     expected.batch.logits.forEach((row, r) => {
@@ -113,12 +122,12 @@ describe.each(folders)('%s', (folder) => {
     it('greedy continuations, with a cache and without', () => {
       const { rows, max_new_tokens: maxNewTokens } = expected.generate!;
       rows.forEach(({ tokens, tokens_without_cache = tokens }, r) => {
-        expect(generate(model, params, real(r), { maxNewTokens })).toEqual(tokens);
+        if (!readsSeqLen) expect(generate(model, params, real(r), { maxNewTokens })).toEqual(tokens);
         expect(generate(model, params, real(r), { maxNewTokens, seqLen: 'grow' })).toEqual(tokens_without_cache);
       });
     });
 
-  if (expected.generate)
+  if (expected.generate && !readsSeqLen)
     it('greedy continuations of both rows at once, the second left-padded', () => {
       const { rows, max_new_tokens } = expected.generate!;
       expect(rows.every((row) => row.same_in_left_padded_batch)).toBe(true);
@@ -148,8 +157,10 @@ describe.each(folders)('%s', (folder) => {
       (path) => readSafetensors(join(path, 'model.safetensors')).tensors,
     ) as [ReturnType<typeof readSafetensors>['tensors'], ReturnType<typeof readSafetensors>['tensors']];
     const used = [...before].filter(([name]) => !loaded.ignored.some((ignored) => ignored.name === name));
-    expect([...after.keys()].sort()).toEqual(used.map(([name]) => name).sort());
-    for (const [name, { shape, data }] of used) {
+    const today = (name: string) => name.replace(/gamma$/, 'weight').replace(/beta$/, 'bias'); // ESM has the older names
+    expect([...after.keys()].sort()).toEqual(used.map(([name]) => today(name)).sort());
+    for (const [old, { shape, data }] of used) {
+      const name = today(old);
       const { buffer, byteOffset, byteLength } = after.get(name)!.data;
       expect(after.get(name)!.shape).toEqual(shape);
       const bytes = Buffer.from(buffer, byteOffset, byteLength);

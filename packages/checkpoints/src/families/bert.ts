@@ -1,8 +1,8 @@
 /** BERT (Devlin et al. 2019) with its masked-token head. Learned positions and token types, norms after each sum, tied head. */
 import { z } from '@posenc/core';
-import { copy, layers, linear, norm, transposed } from '../binding.ts';
+import { bertBindings, bertKeys, olderNames, predictionNames, predictions, readBert, writeBert } from './bert-like.ts';
 import { defineFamily } from './family.ts';
-import { activationName, flag, number, only, plainActivation, size } from './options.ts';
+import { only } from './options.ts';
 
 export const bert = defineFamily({
   name: 'bert',
@@ -12,85 +12,25 @@ export const bert = defineFamily({
     'Second sentences are told by `types`; without it all tokens belong to the first.',
   ],
   encodings: ['learned'],
-  config: z.looseObject({
-    vocab_size: size,
-    hidden_size: size,
-    intermediate_size: size,
-    num_hidden_layers: size,
-    num_attention_heads: size,
-    max_position_embeddings: size,
-    type_vocab_size: size,
-    hidden_act: plainActivation,
-    layer_norm_eps: number(1e-12),
-    position_embedding_type: only('absolute'),
-    is_decoder: only(false),
-    add_cross_attention: only(false),
-    tie_word_embeddings: flag(true),
-  }),
+  config: z.looseObject({ ...bertKeys, position_embedding_type: only('absolute') }),
   read: (hf) => ({
-    model: {
-      vocabSize: hf.vocab_size,
-      modelDim: hf.hidden_size,
-      numLayers: hf.num_hidden_layers,
-      numHeads: hf.num_attention_heads,
-      mlpDim: hf.intermediate_size,
-      causal: false,
-      numTokenTypes: hf.type_vocab_size,
-      normPlacement: 'post',
-      normEps: hf.layer_norm_eps,
-      embeddingNorm: true,
-      activation: hf.hidden_act,
-      headTransform: hf.hidden_act,
-      headBias: true,
-      tiedEmbeddings: hf.tie_word_embeddings,
-    },
+    model: readBert(hf),
     encoding: { type: 'learned', numPositions: hf.max_position_embeddings },
   }),
   write: (model, encoding) => ({
-    vocab_size: model.vocabSize,
-    hidden_size: model.modelDim,
-    intermediate_size: model.mlpDim,
-    num_hidden_layers: model.numLayers,
-    num_attention_heads: model.numHeads,
+    ...writeBert(model),
     max_position_embeddings: encoding.numPositions,
-    type_vocab_size: model.numTokenTypes,
-    hidden_act: activationName(model.activation),
-    layer_norm_eps: model.normEps,
     position_embedding_type: 'absolute',
-    tie_word_embeddings: model.tiedEmbeddings,
   }),
-  bindings: (model) => [
-    copy('embedding.tokens', 'bert.embeddings.word_embeddings.weight'),
-    copy('embedding.types', 'bert.embeddings.token_type_embeddings.weight'),
-    copy('encoding.table', 'bert.embeddings.position_embeddings.weight'),
-    ...norm('embedding.norm', 'bert.embeddings.LayerNorm'),
-    ...layers(model.numLayers, 'bert.encoder.layer', (ours, theirs) => [
-      ...linear(`${ours}.attention.query`, `${theirs}.attention.self.query`),
-      ...linear(`${ours}.attention.key`, `${theirs}.attention.self.key`),
-      ...linear(`${ours}.attention.value`, `${theirs}.attention.self.value`),
-      ...linear(`${ours}.attention.output`, `${theirs}.attention.output.dense`),
-      ...norm(`${ours}.attention.norm`, `${theirs}.attention.output.LayerNorm`),
-      ...linear(`${ours}.mlp.up`, `${theirs}.intermediate.dense`),
-      ...linear(`${ours}.mlp.down`, `${theirs}.output.dense`),
-      ...norm(`${ours}.mlp.norm`, `${theirs}.output.LayerNorm`),
-    ]),
-    ...linear('head.transform', 'cls.predictions.transform.dense'),
-    ...norm('head.norm', 'cls.predictions.transform.LayerNorm'),
-    transposed('head.weight', 'cls.predictions.decoder.weight'),
-    copy('head.bias', 'cls.predictions.bias'),
-  ],
+  bindings: (model) => [...bertBindings(model, 'bert'), ...predictions],
   names: {
+    ...predictionNames,
     prefix: 'bert.',
-    renamed: [
-      [/\.LayerNorm\.gamma$/, '.LayerNorm.weight'],
-      [/\.LayerNorm\.beta$/, '.LayerNorm.bias'],
-    ],
+    renamed: olderNames,
     ignored: [
       [/^bert\.embeddings\.position_ids$/, 'the numbers 0, 1, 2 …'],
       [/^bert\.pooler\./, 'it serves classifiers, not the masked-token head'],
       [/^cls\.seq_relationship\./, 'the head that tells whether two sentences follow each other'],
     ],
-    copies: { 'cls.predictions.decoder.bias': 'cls.predictions.bias' },
-    head: 'cls.predictions.decoder.weight',
   },
 });

@@ -53,7 +53,7 @@ export const gptNeox = defineFamily({
       attention_bias: model.attentionBias === 'all',
       tie_word_embeddings: model.tiedEmbeddings,
       ...rope,
-      rotary_pct: part ?? 1,
+      rotary_pct: part,
       rotary_emb_base: base,
     };
   },

@@ -7,7 +7,7 @@ import { gptNeox } from './gpt-neox.ts';
 import { gpt2 } from './gpt2.ts';
 import { llama } from './llama.ts';
 
-export const families: readonly Family[] = [bert, bloom, gpt2, gptNeox, llama];
+export const families: readonly Family[] = [bert, bloom, gptNeox, gpt2, llama];
 
 const supported = `supported: ${families.map(({ name }) => name).join(', ')}`;
 

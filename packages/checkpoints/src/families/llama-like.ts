@@ -52,15 +52,24 @@ export const writeLlama = (model: ModelConfig) => ({
   tie_word_embeddings: model.tiedEmbeddings,
 });
 
-export const llamaBindings = (model: ModelConfig): Binding[] => [
+/** A layer's norms: ours, and where a descendant names them otherwise, theirs. */
+const norms = {
+  'attention.norm': 'input_layernorm',
+  'mlp.norm': 'post_attention_layernorm',
+  'attention.queryNorm': 'self_attn.q_norm',
+  'attention.keyNorm': 'self_attn.k_norm',
+};
+
+export const llamaBindings = (model: ModelConfig, otherNorms: Readonly<Record<string, string>> = {}): Binding[] => [
   copy('embedding.tokens', 'model.embed_tokens.weight'),
   ...layers(model.numLayers, 'model.layers', (ours, theirs) => [
-    ...norm(`${ours}.attention.norm`, `${theirs}.input_layernorm`),
+    ...Object.entries({ ...norms, ...otherNorms }).flatMap(([name, their]) =>
+      norm(`${ours}.${name}`, `${theirs}.${their}`),
+    ),
     ...linear(`${ours}.attention.query`, `${theirs}.self_attn.q_proj`),
     ...linear(`${ours}.attention.key`, `${theirs}.self_attn.k_proj`),
     ...linear(`${ours}.attention.value`, `${theirs}.self_attn.v_proj`),
     ...linear(`${ours}.attention.output`, `${theirs}.self_attn.o_proj`),
-    ...norm(`${ours}.mlp.norm`, `${theirs}.post_attention_layernorm`),
     ...linear(`${ours}.mlp.gate`, `${theirs}.mlp.gate_proj`),
     ...linear(`${ours}.mlp.up`, `${theirs}.mlp.up_proj`),
     ...linear(`${ours}.mlp.down`, `${theirs}.mlp.down_proj`),

@@ -21,6 +21,6 @@ export const llama = defineFamily({
     mlp_bias: model.mlpBias,
     ...writeRope(encoding),
   }),
-  bindings: llamaBindings,
+  bindings: (model) => llamaBindings(model),
   names: llamaNames,
 });

@@ -8,7 +8,7 @@ import { optionalSize } from './options.ts';
 
 const optional = z.number().nullish();
 
-const parameters = z.looseObject({
+export const ropeParameters = z.looseObject({
   rope_type: z.string().nullish(),
   /** Before transformers 4.43. */
   type: z.string().nullish(),
@@ -21,13 +21,13 @@ const parameters = z.looseObject({
 /** Keys of config.json that say how queries and keys are rotated. */
 export const ropeKeys = {
   max_position_embeddings: optionalSize,
-  rope_parameters: parameters.nullish(),
+  rope_parameters: ropeParameters.nullish(),
   rope_theta: optional,
-  rope_scaling: parameters.nullish(),
+  rope_scaling: ropeParameters.nullish(),
   partial_rotary_factor: optional,
 };
 
-type Parameters = z.output<typeof parameters>;
+type Parameters = z.output<typeof ropeParameters>;
 export type RopeKeys = z.output<z.ZodObject<typeof ropeKeys>>;
 
 interface Scaling {
