@@ -6,8 +6,9 @@ import type { Family } from './family.ts';
 import { gptNeox } from './gpt-neox.ts';
 import { gpt2 } from './gpt2.ts';
 import { llama } from './llama.ts';
+import { opt } from './opt.ts';
 
-export const families: readonly Family[] = [bert, bloom, gptNeox, gpt2, llama];
+export const families: readonly Family[] = [bert, bloom, gptNeox, gpt2, llama, opt];
 
 const supported = `supported: ${families.map(({ name }) => name).join(', ')}`;
 
