@@ -3,12 +3,13 @@ import { PosencError } from '@posenc/core';
 import { bert } from './bert.ts';
 import { bloom } from './bloom.ts';
 import type { Family } from './family.ts';
+import { gptNeo } from './gpt-neo.ts';
 import { gptNeox } from './gpt-neox.ts';
 import { gpt2 } from './gpt2.ts';
 import { llama } from './llama.ts';
 import { opt } from './opt.ts';
 
-export const families: readonly Family[] = [bert, bloom, gptNeox, gpt2, llama, opt];
+export const families: readonly Family[] = [bert, bloom, gptNeo, gptNeox, gpt2, llama, opt];
 
 const supported = `supported: ${families.map(({ name }) => name).join(', ')}`;
 
