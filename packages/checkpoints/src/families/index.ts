@@ -6,10 +6,11 @@ import type { Family } from './family.ts';
 import { gptNeo } from './gpt-neo.ts';
 import { gptNeox } from './gpt-neox.ts';
 import { gpt2 } from './gpt2.ts';
+import { gptj } from './gptj.ts';
 import { llama } from './llama.ts';
 import { opt } from './opt.ts';
 
-export const families: readonly Family[] = [bert, bloom, gptNeo, gptNeox, gpt2, llama, opt];
+export const families: readonly Family[] = [bert, bloom, gptNeo, gptNeox, gpt2, gptj, llama, opt];
 
 const supported = `supported: ${families.map(({ name }) => name).join(', ')}`;
 
