@@ -9,8 +9,9 @@ import { gpt2 } from './gpt2.ts';
 import { gptj } from './gptj.ts';
 import { llama } from './llama.ts';
 import { opt } from './opt.ts';
+import { phi } from './phi.ts';
 
-export const families: readonly Family[] = [bert, bloom, gptNeo, gptNeox, gpt2, gptj, llama, opt];
+export const families: readonly Family[] = [bert, bloom, gptNeo, gptNeox, gpt2, gptj, llama, opt, phi];
 
 const supported = `supported: ${families.map(({ name }) => name).join(', ')}`;
 
