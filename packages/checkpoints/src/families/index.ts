@@ -10,8 +10,9 @@ import { gptj } from './gptj.ts';
 import { llama } from './llama.ts';
 import { opt } from './opt.ts';
 import { phi } from './phi.ts';
+import { stablelm } from './stablelm.ts';
 
-export const families: readonly Family[] = [bert, bloom, gptNeo, gptNeox, gpt2, gptj, llama, opt, phi];
+export const families: readonly Family[] = [bert, bloom, gptNeo, gptNeox, gpt2, gptj, llama, opt, phi, stablelm];
 
 const supported = `supported: ${families.map(({ name }) => name).join(', ')}`;
 
