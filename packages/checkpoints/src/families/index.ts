@@ -8,11 +8,24 @@ import { gptNeox } from './gpt-neox.ts';
 import { gpt2 } from './gpt2.ts';
 import { gptj } from './gptj.ts';
 import { llama } from './llama.ts';
+import { mistral } from './mistral.ts';
 import { opt } from './opt.ts';
 import { phi } from './phi.ts';
 import { stablelm } from './stablelm.ts';
 
-export const families: readonly Family[] = [bert, bloom, gptNeo, gptNeox, gpt2, gptj, llama, opt, phi, stablelm];
+export const families: readonly Family[] = [
+  bert,
+  bloom,
+  gptNeo,
+  gptNeox,
+  gpt2,
+  gptj,
+  llama,
+  mistral,
+  opt,
+  phi,
+  stablelm,
+];
 
 const supported = `supported: ${families.map(({ name }) => name).join(', ')}`;
 
