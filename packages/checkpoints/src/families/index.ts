@@ -11,6 +11,7 @@ import { llama } from './llama.ts';
 import { mistral } from './mistral.ts';
 import { opt } from './opt.ts';
 import { phi } from './phi.ts';
+import { qwen2 } from './qwen2.ts';
 import { stablelm } from './stablelm.ts';
 
 export const families: readonly Family[] = [
@@ -24,6 +25,7 @@ export const families: readonly Family[] = [
   mistral,
   opt,
   phi,
+  qwen2,
   stablelm,
 ];
 
