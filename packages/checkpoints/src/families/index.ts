@@ -12,6 +12,7 @@ import { mistral } from './mistral.ts';
 import { opt } from './opt.ts';
 import { phi } from './phi.ts';
 import { qwen2 } from './qwen2.ts';
+import { qwen3 } from './qwen3.ts';
 import { stablelm } from './stablelm.ts';
 
 export const families: readonly Family[] = [
@@ -26,6 +27,7 @@ export const families: readonly Family[] = [
   opt,
   phi,
   qwen2,
+  qwen3,
   stablelm,
 ];
 
