@@ -2,6 +2,7 @@
 import { PosencError } from '@posenc/core';
 import { bert } from './bert.ts';
 import { bloom } from './bloom.ts';
+import { falcon } from './falcon.ts';
 import type { Family } from './family.ts';
 import { gptNeo } from './gpt-neo.ts';
 import { gptNeox } from './gpt-neox.ts';
@@ -18,6 +19,7 @@ import { stablelm } from './stablelm.ts';
 export const families: readonly Family[] = [
   bert,
   bloom,
+  falcon,
   gptNeo,
   gptNeox,
   gpt2,
