@@ -10,6 +10,7 @@ import { gpt2 } from './gpt2.ts';
 import { gptj } from './gptj.ts';
 import { llama } from './llama.ts';
 import { mistral } from './mistral.ts';
+import { mpt } from './mpt.ts';
 import { opt } from './opt.ts';
 import { phi } from './phi.ts';
 import { qwen2 } from './qwen2.ts';
@@ -26,6 +27,7 @@ export const families: readonly Family[] = [
   gptj,
   llama,
   mistral,
+  mpt,
   opt,
   phi,
   qwen2,
