@@ -4,6 +4,7 @@ import { bert } from './bert.ts';
 import { bloom } from './bloom.ts';
 import { falcon } from './falcon.ts';
 import type { Family } from './family.ts';
+import { gemma } from './gemma.ts';
 import { gptNeo } from './gpt-neo.ts';
 import { gptNeox } from './gpt-neox.ts';
 import { gpt2 } from './gpt2.ts';
@@ -21,6 +22,7 @@ export const families: readonly Family[] = [
   bert,
   bloom,
   falcon,
+  gemma,
   gptNeo,
   gptNeox,
   gpt2,
