@@ -5,6 +5,7 @@ import { bloom } from './bloom.ts';
 import { falcon } from './falcon.ts';
 import type { Family } from './family.ts';
 import { gemma } from './gemma.ts';
+import { gemma2 } from './gemma2.ts';
 import { gptNeo } from './gpt-neo.ts';
 import { gptNeox } from './gpt-neox.ts';
 import { gpt2 } from './gpt2.ts';
@@ -23,6 +24,7 @@ export const families: readonly Family[] = [
   bloom,
   falcon,
   gemma,
+  gemma2,
   gptNeo,
   gptNeox,
   gpt2,
