@@ -6,6 +6,7 @@ import { falcon } from './falcon.ts';
 import type { Family } from './family.ts';
 import { gemma } from './gemma.ts';
 import { gemma2 } from './gemma2.ts';
+import { gemma3 } from './gemma3.ts';
 import { gptNeo } from './gpt-neo.ts';
 import { gptNeox } from './gpt-neox.ts';
 import { gpt2 } from './gpt2.ts';
@@ -25,6 +26,7 @@ export const families: readonly Family[] = [
   falcon,
   gemma,
   gemma2,
+  gemma3,
   gptNeo,
   gptNeox,
   gpt2,
