@@ -18,6 +18,7 @@ import { opt } from './opt.ts';
 import { phi } from './phi.ts';
 import { qwen2 } from './qwen2.ts';
 import { qwen3 } from './qwen3.ts';
+import { smollm3 } from './smollm3.ts';
 import { stablelm } from './stablelm.ts';
 
 export const families: readonly Family[] = [
@@ -38,6 +39,7 @@ export const families: readonly Family[] = [
   phi,
   qwen2,
   qwen3,
+  smollm3,
   stablelm,
 ];
 
