@@ -2,6 +2,7 @@
 import { PosencError } from '@posenc/core';
 import { bert } from './bert.ts';
 import { bloom } from './bloom.ts';
+import { cohere } from './cohere.ts';
 import { falcon } from './falcon.ts';
 import type { Family } from './family.ts';
 import { gemma } from './gemma.ts';
@@ -24,6 +25,7 @@ import { stablelm } from './stablelm.ts';
 export const families: readonly Family[] = [
   bert,
   bloom,
+  cohere,
   falcon,
   gemma,
   gemma2,
