@@ -3,6 +3,7 @@ import { PosencError } from '@posenc/core';
 import { bert } from './bert.ts';
 import { bloom } from './bloom.ts';
 import { cohere } from './cohere.ts';
+import { cohere2 } from './cohere2.ts';
 import { falcon } from './falcon.ts';
 import type { Family } from './family.ts';
 import { gemma } from './gemma.ts';
@@ -26,6 +27,7 @@ export const families: readonly Family[] = [
   bert,
   bloom,
   cohere,
+  cohere2,
   falcon,
   gemma,
   gemma2,
