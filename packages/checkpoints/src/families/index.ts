@@ -16,6 +16,7 @@ import { gptj } from './gptj.ts';
 import { llama } from './llama.ts';
 import { mistral } from './mistral.ts';
 import { mpt } from './mpt.ts';
+import { olmo2 } from './olmo2.ts';
 import { opt } from './opt.ts';
 import { phi } from './phi.ts';
 import { qwen2 } from './qwen2.ts';
@@ -39,6 +40,7 @@ export const families: readonly Family[] = [
   llama,
   mistral,
   mpt,
+  olmo2,
   opt,
   phi,
   qwen2,
