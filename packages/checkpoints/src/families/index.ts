@@ -21,6 +21,7 @@ import { opt } from './opt.ts';
 import { phi } from './phi.ts';
 import { qwen2 } from './qwen2.ts';
 import { qwen3 } from './qwen3.ts';
+import { roberta } from './roberta.ts';
 import { smollm3 } from './smollm3.ts';
 import { stablelm } from './stablelm.ts';
 
@@ -45,6 +46,7 @@ export const families: readonly Family[] = [
   phi,
   qwen2,
   qwen3,
+  roberta,
   smollm3,
   stablelm,
 ];
