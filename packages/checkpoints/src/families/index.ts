@@ -22,6 +22,7 @@ import { phi } from './phi.ts';
 import { qwen2 } from './qwen2.ts';
 import { qwen3 } from './qwen3.ts';
 import { roberta } from './roberta.ts';
+import { roformer } from './roformer.ts';
 import { smollm3 } from './smollm3.ts';
 import { stablelm } from './stablelm.ts';
 
@@ -47,6 +48,7 @@ export const families: readonly Family[] = [
   qwen2,
   qwen3,
   roberta,
+  roformer,
   smollm3,
   stablelm,
 ];
