@@ -1,11 +1,13 @@
 /** What the mapping of Hugging Face files accepts, ignores and refuses, on files made from those of golden/models. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { alibi } from '@posenc/alibi';
 import { createRegistry, PosencError } from '@posenc/core';
 import { learned } from '@posenc/learned';
+import { nope } from '@posenc/nope';
 import { rope } from '@posenc/rope';
+import * as tf from '@tensorflow/tfjs';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fused } from '../src/binding.ts';
@@ -17,11 +19,13 @@ import {
   type HubCheckpoint,
   readHubFolder,
   toHuggingFace,
+  writeHubFolder,
   writeSafetensors,
 } from '../src/index.ts';
 import { modelsFolder } from './support/reference.ts';
 
-const registry = createRegistry([learned, alibi, rope]);
+await tf.setBackend('cpu'); // `perLayer` asks its members for their hooks when it is created
+const registry = createRegistry([learned, alibi, nope, rope]);
 const golden = (folder: string) => readHubFolder(join(modelsFolder, folder));
 const load = (checkpoint: HubCheckpoint) => fromHuggingFace(checkpoint, registry);
 
@@ -219,6 +223,16 @@ describe('refuses', () => {
       { rope_parameters: { rope_type: 'linear', rope_theta: 1e4 } },
       /the encoding in config.json .*"scaling.factor" is missing/,
     ],
+    ['opt', { word_embed_proj_dim: 16 }, /"word_embed_proj_dim" is 16: only models whose embedding is as wide/],
+    ['opt', { do_layer_norm_before: false }, /"do_layer_norm_before" is false/],
+    ['gpt-neo', { attention_types: [[['global'], 3]] }, /"attention_types" describes 3 layers, and "num_layers" is 2/],
+    ['mpt', { attn_config: { alibi: false } }, /"attn_config.alibi" is false: only models with ALiBi can be loaded/],
+    ['falcon-rotary', { alibi: true }, /"alibi" is true: Falcon rounds its ALiBi to bfloat16/],
+    ['esm', { token_dropout: true }, /"token_dropout" is true: embeddings that depend on how many tokens are masked/],
+    ['esm', { position_embedding_type: 'absolute' }, /only models with rotary positions/],
+    ['roformer', { embedding_size: 16 }, /"embedding_size" is 16: only models whose embedding is as wide/],
+    ['roberta', { max_position_embeddings: 2 }, /"max_position_embeddings" is 2, of which the first 2 rows are unused/],
+    ['gemma3', { layer_types: ['full_attention'] }, /"layer_types" lists 1 layers, and the model has 3/],
     ['gpt-neox', { rope_parameters: { partial_rotary_factor: 0.2 } }, /rotary width .* is 3/],
   ])('in %s config.json %o', (folder, config, message) => {
     refused(() => load(changed(folder, { config })), message);
@@ -278,6 +292,42 @@ describe('writing', () => {
     );
     expect(() => as({ dropout: 0.1, initStd: 1 })).not.toThrow();
     refused(() => toHuggingFace({ ...loaded, family: 'lama' }, registry), /model_type "lama" is not supported/);
+  });
+
+  it('spells floats as transformers 5 wants them', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'posenc floats '));
+    afterAll(() => rmSync(folder, { recursive: true }));
+    const source = { ...golden('gemma2').config, attn_logit_softcapping: 50, note: 'float 1.0 a' };
+    writeHubFolder(folder, toHuggingFace(load({ ...golden('gemma2'), config: source }), registry));
+    const text = readFileSync(join(folder, 'config.json'), 'utf8');
+    for (const line of [
+      '"attn_logit_softcapping": 50.0,',
+      '"rope_theta": 10000.0,',
+      '"hidden_size": 32,',
+      '"rms_norm_eps": 0.000001,',
+      '"note": "float 1.0 a"',
+    ])
+      expect(text).toContain(line);
+    expect(load(readHubFolder(folder)).model.config.scoreSoftcap).toBe(50);
+  });
+
+  it('shortens lists by layer, and refuses what a family’s layers cannot be', () => {
+    const loaded = load(golden('smollm3'));
+    expect(loaded.encoding).toMatchObject({ type: 'perLayer', pattern: [0, 0, 0, 1] });
+    expect(load(golden('qwen2-window')).model.config.slidingWindow).toEqual([null, 12, 12]);
+    expect(load(golden('gemma2')).model.config.slidingWindow).toEqual([12, null]);
+    expect(load(golden('qwen2')).model.config.slidingWindow).toBeUndefined();
+    const of = [{ type: 'nope' }, { type: 'rope' }];
+    refused(
+      () => toHuggingFace({ ...loaded, encoding: { type: 'perLayer', of, pattern: [0, 1] } }, registry),
+      'this checkpoint can have a perLayer encoding of rope and nope, in this order, and not of nope and rope',
+    );
+    const { model, ...rest } = load(golden('gemma2'));
+    const windows = { ...model.config, slidingWindow: [12, 6] };
+    refused(
+      () => toHuggingFace({ ...rest, model: { config: windows } }, registry),
+      /cannot express this model: its slidingWindow is \[12,6\], and would be read as 12/,
+    );
   });
 
   it('refuses weights that are not the model’s', () => {
