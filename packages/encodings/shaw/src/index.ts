@@ -1,0 +1,1 @@
+export { type ShawConfig, shaw, shawRow } from './shaw.ts';
