@@ -85,6 +85,7 @@ export function fromHuggingFace<P extends AnyEncoding>(
   const file = canonicalNames(tensors, family.names);
   const said = family.read(source, 'config.json');
   const saidModel = resolveModel(said.model, 'config.json');
+  refuseLarger(saidModel, tensors);
   const ownHead = saidModel.tiedEmbeddings && hasOwnHead(file, family.names, embeddingName(family, saidModel));
   const config = ownHead ? { ...saidModel, tiedEmbeddings: false } : saidModel;
   const encoding = registry.parse(said.encoding, 'the encoding in config.json');
@@ -150,6 +151,22 @@ export function toHuggingFace<P extends AnyEncoding>(given: WritableModel, regis
     });
   }
   return { config: written, tensors };
+}
+
+/** Before anything is built of these sizes. Each is a side of some matrix in the file. */
+function refuseLarger(c: ModelConfig, tensors: HubCheckpoint['tensors']): void {
+  const numbers = Array.from(tensors.values()).reduce((total, { data }) => total + data.length, 0);
+  const sizes = {
+    vocabSize: c.vocabSize,
+    modelDim: c.modelDim,
+    mlpDim: c.mlpDim,
+    'numHeads · headDim': c.numHeads * c.headDim,
+  };
+  for (const [name, size] of Object.entries(sizes))
+    if (size > numbers)
+      throw new PosencError(
+        `config.json makes ${name} ${size}, and the whole file holds only ${numbers} numbers: they belong to different models`,
+      );
 }
 
 /** The bindings whose parameters this model has. Throws PosencError when one of its parameters has none. */

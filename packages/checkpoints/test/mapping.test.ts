@@ -262,6 +262,62 @@ describe('refuses', () => {
     );
   });
 
+  it('a model larger than its file, before building it', () => {
+    for (const config of [{ vocab_size: 1e9 }, { hidden_size: 2e9 }, { intermediate_size: 1e12 }, { head_dim: 1e9 }])
+      refused(() => load(changed('llama', { config })), /the whole file holds only 18080 numbers/);
+    refused(() => load(changed('llama', { config: { num_hidden_layers: 1e9 } })), /"num_hidden_layers" is 1000000000/);
+  });
+
+  it('2,000 mutated checkpoints, each with one PosencError, or loads them', () => {
+    const folders = ['bert', 'falcon-new-decoder', 'gemma3', 'gpt-neo', 'gpt2', 'llama-linear', 'mpt', 'qwen2-window'];
+    const originals = folders.map(golden);
+    const value = fc.oneof(
+      fc.jsonValue({ maxDepth: 2 }),
+      fc.constantFrom<unknown>(0, -1, 0.5, 3, 1e9, 2 ** 53, true, false, null, '', [], {}, [[]], undefined),
+      fc.integer({ min: 1, max: 100 }),
+    );
+    const index = fc.nat();
+    const ofConfig = fc.record({ key: index, value });
+    const ofTensor = fc.record({
+      tensor: index,
+      kind: fc.constantFrom('drop', 'rename', 'reshape', 'retype'),
+      other: index,
+    });
+    let loads = 0;
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...originals),
+        fc.array(ofConfig, { maxLength: 3 }),
+        fc.array(ofTensor, { maxLength: 1 }),
+        (original, keys, changes) => {
+          const config: Record<string, unknown> = { ...original.config };
+          const names = Object.keys(config);
+          for (const { key, value } of keys) config[names[key % names.length]!] = value;
+          const tensors = new Map(original.tensors);
+          const paths = [...tensors.keys()];
+          for (const { tensor, kind, other } of changes) {
+            const name = paths[tensor % paths.length]!;
+            const { shape, data } = tensors.get(name)!;
+            if (kind !== 'reshape') tensors.delete(name);
+            if (kind === 'rename') tensors.set(`${name}.${other}`, { dtype: 'F32', shape, data: data as Float32Array });
+            if (kind === 'reshape')
+              tensors.set(name, { dtype: 'F32', shape: [...shape, 1], data: data as Float32Array });
+            if (kind === 'retype') tensors.set(name, { dtype: 'I32', shape, data: new Int32Array(data.length) });
+          }
+          try {
+            load({ config, tensors });
+            loads++;
+          } catch (error) {
+            if (!(error instanceof PosencError)) throw error;
+            expect(error.message.length).toBeGreaterThan(20);
+          }
+        },
+      ),
+      { numRuns: 2000 },
+    );
+    expect(loads).toBeGreaterThan(100); // it does not refuse everything
+  });
+
   it('an encoding the registry lacks', () => {
     refused(() => fromHuggingFace(golden('llama'), createRegistry([learned])), /no encoding is called "rope"/);
   });

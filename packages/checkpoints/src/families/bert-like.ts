@@ -2,13 +2,13 @@
 import type { ModelConfig, ModelInput, z } from '@posenc/core';
 import { type Binding, copy, layers, linear, norm, transposed } from '../binding.ts';
 import type { Names } from './family.ts';
-import { activationName, flag, number, only, plainActivation, size } from './options.ts';
+import { activationName, flag, layerCount, number, only, plainActivation, size } from './options.ts';
 
 export const bertKeys = {
   vocab_size: size,
   hidden_size: size,
   intermediate_size: size,
-  num_hidden_layers: size,
+  num_hidden_layers: layerCount,
   num_attention_heads: size,
   max_position_embeddings: size,
   type_vocab_size: size,

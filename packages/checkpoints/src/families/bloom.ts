@@ -2,7 +2,7 @@
 import { z } from '@posenc/core';
 import { copy, fusedLinear, layers, linear, norm, queryKeyValue, transposed } from '../binding.ts';
 import { defineFamily } from './family.ts';
-import { flag, number, only, size } from './options.ts';
+import { flag, layerCount, number, only, size } from './options.ts';
 
 export const bloom = defineFamily({
   name: 'bloom',
@@ -13,7 +13,7 @@ export const bloom = defineFamily({
   config: z.looseObject({
     vocab_size: size,
     hidden_size: size,
-    n_layer: size,
+    n_layer: layerCount,
     n_head: size,
     layer_norm_epsilon: number(1e-5),
     apply_residual_connection_post_layernorm: only(false),

@@ -2,7 +2,7 @@
 import { type ModelConfig, z } from '@posenc/core';
 import { copy, fusedLinear, layers, linear, norm, queryKeyValue, transposed } from '../binding.ts';
 import { defineFamily } from './family.ts';
-import { activationName, flag, number, optionalSize, plainActivation, size } from './options.ts';
+import { activationName, flag, layerCount, number, optionalSize, plainActivation, size } from './options.ts';
 import { readRope, ropeKeys, writeRope } from './rope.ts';
 
 export const falcon = defineFamily({
@@ -15,7 +15,7 @@ export const falcon = defineFamily({
     vocab_size: size,
     hidden_size: size,
     ffn_hidden_size: optionalSize,
-    num_hidden_layers: size,
+    num_hidden_layers: layerCount,
     num_attention_heads: size,
     num_kv_heads: optionalSize,
     multi_query: flag(true),

@@ -3,7 +3,7 @@ import { PosencError, z } from '@posenc/core';
 import { copy, layers, linear, norm, transposed } from '../binding.ts';
 import { defineFamily } from './family.ts';
 import { type LayerType, typesOf, windows } from './layer-types.ts';
-import { activationName, flag, number, optionalSize, plainActivation, size } from './options.ts';
+import { activationName, flag, layerCount, number, optionalSize, plainActivation, size } from './options.ts';
 
 const kinds = { global: 'full_attention', local: 'sliding_attention' } as const;
 const kind = z.enum(['global', 'local']);
@@ -19,14 +19,14 @@ export const gptNeo = defineFamily({
   config: z.looseObject({
     vocab_size: size,
     hidden_size: size,
-    num_layers: size,
+    num_layers: layerCount,
     num_heads: size,
     intermediate_size: optionalSize,
     max_position_embeddings: size,
     activation_function: plainActivation,
     layer_norm_epsilon: number(1e-5),
     /** [[kinds, how often], …] */
-    attention_types: z.array(z.tuple([z.array(kind), z.int().min(0)])),
+    attention_types: z.array(z.tuple([z.array(kind).max(1000), layerCount])),
     window_size: size,
     tie_word_embeddings: flag(true),
   }),

@@ -2,7 +2,7 @@
 import { z } from '@posenc/core';
 import { copy, fusedLinear, layers, linear, norm, queryKeyValue, transposed } from '../binding.ts';
 import { defineFamily } from './family.ts';
-import { activationName, flag, number, plainActivation, size } from './options.ts';
+import { activationName, flag, layerCount, number, plainActivation, size } from './options.ts';
 import { readRope, ropeKeys, writeRope } from './rope.ts';
 
 export const gptNeox = defineFamily({
@@ -15,7 +15,7 @@ export const gptNeox = defineFamily({
     vocab_size: size,
     hidden_size: size,
     intermediate_size: size,
-    num_hidden_layers: size,
+    num_hidden_layers: layerCount,
     num_attention_heads: size,
     hidden_act: plainActivation,
     layer_norm_eps: number(1e-5),

@@ -2,7 +2,7 @@
 import { z } from '@posenc/core';
 import { conv1d, copy, fusedLinear, layers, norm, queryKeyValue, transposed } from '../binding.ts';
 import { defineFamily } from './family.ts';
-import { activationName, flag, number, only, optionalSize, plainActivation, size } from './options.ts';
+import { activationName, flag, layerCount, number, only, optionalSize, plainActivation, size } from './options.ts';
 
 export const gpt2 = defineFamily({
   name: 'gpt2',
@@ -21,7 +21,7 @@ export const gpt2 = defineFamily({
     vocab_size: size,
     n_positions: size,
     n_embd: size,
-    n_layer: size,
+    n_layer: layerCount,
     n_head: size,
     n_inner: optionalSize,
     activation_function: plainActivation,

@@ -2,7 +2,7 @@
 import { z } from '@posenc/core';
 import { copy, layers, linear, norm } from '../binding.ts';
 import { defineFamily } from './family.ts';
-import { activationName, flag, number, optionalSize, plainActivation, size } from './options.ts';
+import { activationName, flag, layerCount, number, optionalSize, plainActivation, size } from './options.ts';
 
 export const gptj = defineFamily({
   name: 'gptj',
@@ -13,7 +13,7 @@ export const gptj = defineFamily({
   config: z.looseObject({
     vocab_size: size,
     n_embd: size,
-    n_layer: size,
+    n_layer: layerCount,
     n_head: size,
     n_inner: optionalSize,
     rotary_dim: size,

@@ -2,14 +2,14 @@
 import type { ModelConfig, ModelInput, z } from '@posenc/core';
 import { type Binding, copy, layers, linear, norm, transposed } from '../binding.ts';
 import type { Names } from './family.ts';
-import { activationName, flag, gatedActivation, number, optionalSize, size } from './options.ts';
+import { activationName, flag, gatedActivation, layerCount, number, optionalSize, size } from './options.ts';
 import { ropeKeys } from './rope.ts';
 
 export const llamaKeys = {
   vocab_size: size,
   hidden_size: size,
   intermediate_size: size,
-  num_hidden_layers: size,
+  num_hidden_layers: layerCount,
   num_attention_heads: size,
   num_key_value_heads: optionalSize,
   head_dim: optionalSize,

@@ -2,7 +2,7 @@
 import { z } from '@posenc/core';
 import { copy, fusedLinear, layers, linear, norm, queryKeyValue, transposed } from '../binding.ts';
 import { defineFamily } from './family.ts';
-import { flag, number, only, size } from './options.ts';
+import { flag, layerCount, number, only, size } from './options.ts';
 
 export const mpt = defineFamily({
   name: 'mpt',
@@ -13,7 +13,7 @@ export const mpt = defineFamily({
   config: z.looseObject({
     vocab_size: size,
     d_model: size,
-    n_layers: size,
+    n_layers: layerCount,
     n_heads: size,
     layer_norm_epsilon: number(1e-5),
     attn_config: z.looseObject({

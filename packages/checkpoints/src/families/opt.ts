@@ -2,7 +2,7 @@
 import { PosencError, z } from '@posenc/core';
 import { copy, layers, linear, norm, transposed } from '../binding.ts';
 import { defineFamily } from './family.ts';
-import { activationName, flag, only, optionalSize, plainActivation, size } from './options.ts';
+import { activationName, flag, layerCount, only, optionalSize, plainActivation, size } from './options.ts';
 
 const OFFSET = 2;
 
@@ -15,7 +15,7 @@ export const opt = defineFamily({
     vocab_size: size,
     hidden_size: size,
     ffn_dim: size,
-    num_hidden_layers: size,
+    num_hidden_layers: layerCount,
     num_attention_heads: size,
     max_position_embeddings: size,
     activation_function: plainActivation,

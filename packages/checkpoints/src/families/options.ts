@@ -2,6 +2,8 @@
 import { z } from '@posenc/core';
 
 export const size = z.int().min(1);
+/** More than any model has; configs and lists by layer are built before the weights are looked at. */
+export const layerCount = z.int().min(1).max(1000);
 export const optionalSize = size.nullish();
 export const flag = (byDefault: boolean) =>
   z

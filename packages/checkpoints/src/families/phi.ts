@@ -2,7 +2,7 @@
 import { z } from '@posenc/core';
 import { copy, layers, linear, norm } from '../binding.ts';
 import { defineFamily } from './family.ts';
-import { activationName, flag, number, only, optionalSize, plainActivation, size } from './options.ts';
+import { activationName, flag, layerCount, number, only, optionalSize, plainActivation, size } from './options.ts';
 import { readRope, ropeKeys, writeRope } from './rope.ts';
 
 export const phi = defineFamily({
@@ -14,7 +14,7 @@ export const phi = defineFamily({
     vocab_size: size,
     hidden_size: size,
     intermediate_size: size,
-    num_hidden_layers: size,
+    num_hidden_layers: layerCount,
     num_attention_heads: size,
     num_key_value_heads: optionalSize,
     hidden_act: plainActivation,
