@@ -111,6 +111,7 @@ const COUNTED = 2000;
 function problemTask(type: string, digest: string, options: SplitOptions, family: ProblemFamily): Task {
   const { size, unit } = family;
   const { testShare, trainExamples } = options;
+  // Not hash32(key) % n: the lowest bit of FNV is the parity of the text's, and every test problem of `parity` would be even.
   const isTest = ({ key }: Problem) => uniform(stream(0, `split/${key}`)) < testShare;
 
   /** The next draw that is wanted; undefined when it seems that there is none (by chance: e⁻⁵⁰). */
