@@ -1,0 +1,1 @@
+export { distanceFrequencies, distanceTable, type TransformerXlConfig, transformerXl } from './transformer-xl.ts';
