@@ -26,10 +26,10 @@ export function ropeSchema<Extra extends RopeScaling = never>(choices: readonly 
         .default(10000)
         .describe('θ, ratio that spaces the frequencies (no unit); larger turns slower. Llama 3: 500000.'),
       pairing: z
-        .enum(['half', 'interleaved'])
+        .enum(['half', 'interleaved', 'deepseek'])
         .default('half')
         .describe(
-          'Which channels turn together: (k, k + r/2) as in Llama on Hugging Face, or (2k, 2k + 1) as in the paper.',
+          'Which channels turn together: (k, k + r/2) as in Llama on Hugging Face, (2k, 2k + 1) as in the paper, or the latter, returned as halves (DeepSeek V3).',
         ),
       partialRotaryFactor: z
         .number()
@@ -44,6 +44,10 @@ export function ropeSchema<Extra extends RopeScaling = never>(choices: readonly 
         .min(2)
         .optional()
         .describe('r: how many of each head’s channels turn (the first ones); even. Instead of partialRotaryFactor.'),
+      roundWavelengths: z
+        .boolean()
+        .default(false)
+        .describe('Resonance RoPE: wavelengths, after any scaling, are rounded to whole positions.'),
       scaling: scaling as unknown as z.ZodDefault<z.ZodType<ScalingConfig<Extra>, ScalingConfig<Extra>>>,
     })
     .refine(({ partialRotaryFactor, rotaryDim }) => partialRotaryFactor === undefined || rotaryDim === undefined, {

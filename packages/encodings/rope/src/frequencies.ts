@@ -2,6 +2,7 @@
 import { parseConfig } from '@posenc/core';
 import { type RopeConfig, type RopeOptions, ropeSchema, rotaryWidth } from './config.ts';
 import { scalings } from './scaling/index.ts';
+import { roundWavelengths } from './scaling/resonance.ts';
 import type { Frequencies, RopeScaling } from './scaling/scaling.ts';
 
 /** The head, and the length of the sequence a token stands in (absent: no longer than in training). */
@@ -29,7 +30,9 @@ export function scaledFrequencies<Extra extends RopeScaling>(
   { headDim, seqLen }: HeadContext,
 ): Frequencies {
   const rotaryDim = rotaryWidth(config, headDim);
-  return scalingOf(config, choices).frequencies(config.scaling, { headDim, rotaryDim, base: config.base, seqLen });
+  const context = { headDim, rotaryDim, base: config.base, seqLen };
+  const scaled = scalingOf(config, choices).frequencies(config.scaling, context);
+  return config.roundWavelengths ? roundWavelengths(scaled) : scaled;
 }
 
 /** The scaling a parsed config names. */

@@ -51,7 +51,9 @@ export function createRope<Extra extends RopeScaling = never>(
       'An odd rotary width is refused: Hugging Face turns one channel more than asked, with the odd number in the exponents.',
     ],
     create(config, { headDim }) {
-      const { readsSeqLen } = scalingOf(config, choices);
+      const scaling = scalingOf(config, choices);
+      const { readsSeqLen } = scaling;
+      const scale = scaling.scoreFactor?.(config.scaling) ?? 1;
       const frequencies = (seqLen?: number) => scaledFrequencies(config, choices, { headDim, seqLen });
       const trained = frequencies(); // refuses an impossible width before any model is built
       const tablesAt = ({ query, seqLen }: Positions): RotaryTables =>
@@ -67,14 +69,22 @@ export function createRope<Extra extends RopeScaling = never>(
         params: {},
         hooks: () => (positions) => {
           const tensors = rotaryTensors(tablesAt(positions));
-          return { layer: () => ({ rotate: (u) => applyRotary(u, tensors, config.pairing) }) };
+          return {
+            layer: () => ({
+              rotate: (u) => applyRotary(u, tensors, config.pairing),
+              ...(scale !== 1 && { scale }),
+            }),
+          };
         },
       });
     },
     tables(config, { headDim }) {
       const scaling = scalingOf(config, choices);
       const lengths = scaling.showAt?.(config.scaling) ?? [undefined];
-      return lengths.flatMap((seqLen): NamedTable[] => {
+      const single = (name: string, value: number): NamedTable[] =>
+        value === 1 ? [] : [{ name, quantity: 'value', axes: [], shape: [], data: [value] }];
+      const { attentionFactor } = scaledFrequencies(config, choices, { headDim });
+      const perLength = lengths.flatMap((seqLen): NamedTable[] => {
         const { invFreq } = scaledFrequencies(config, choices, { headDim, seqLen });
         const where = seqLen === undefined ? '' : ` at sequence length ${seqLen}`;
         const perPair = { axes: ['pair'], shape: [invFreq.length] };
@@ -88,6 +98,11 @@ export function createRope<Extra extends RopeScaling = never>(
           },
         ];
       });
+      return [
+        ...perLength,
+        ...single('attention factor, on cos and sin', attentionFactor),
+        ...single('factor on the scores', scaling.scoreFactor?.(config.scaling) ?? 1),
+      ];
     },
   });
 }

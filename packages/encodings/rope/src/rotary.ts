@@ -4,14 +4,15 @@
  *     x' = x·cos(p θ_k) − y·sin(p θ_k)        y' = y·cos(p θ_k) + x·sin(p θ_k)
  *
  * `half` pairs channel k with k + r/2 (Llama and GPT-NeoX in Hugging Face); `interleaved` pairs 2k with 2k + 1 (the paper,
- * GPT-J, Cohere, Meta's own Llama code). Weights trained with one pairing are wrong with the other.
+ * GPT-J, Cohere, Meta's own Llama code); `deepseek` turns the same pairs as `interleaved` and returns them as halves, which
+ * gives the same scores. Weights trained with one of the first two are wrong with the other.
  */
 import { type Grid, PosencError } from '@posenc/core';
 import type { Tensor, Tensor4D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 import type { Frequencies } from './scaling/scaling.ts';
 
-export type Pairing = 'half' | 'interleaved';
+export type Pairing = 'half' | 'interleaved' | 'deepseek';
 
 /** cos(p θ_k) and sin(p θ_k), times the attention factor: row-major [rows, cols, pairs], float64. */
 export interface RotaryTables {
@@ -78,10 +79,10 @@ export function applyRotary(u: Tensor4D, { cos, sin }: RotaryTensors, pairing: P
     const [turning, passing] = rest ? tf.split(u, [2 * pairs, rest], 3) : [u];
     // One member of each pair in front of the other: then both are contiguous, and slicing them is free on every backend.
     const n = batch * numHeads * length;
-    const half = pairing === 'half';
-    const shape = half ? [n, 2, pairs] : [n, pairs, 2];
-    const toFront = half ? [1, 0, 2] : [2, 0, 1];
-    const back = half ? [1, 0, 2] : [1, 2, 0];
+    const halves = { in: pairing === 'half', out: pairing !== 'interleaved' };
+    const shape = halves.in ? [n, 2, pairs] : [n, pairs, 2];
+    const toFront = halves.in ? [1, 0, 2] : [2, 0, 1];
+    const back = halves.out ? [1, 0, 2] : [1, 2, 0];
     const members = tf.unstack(turning!.reshape(shape).transpose(toFront));
     const [x, y] = members.map((member) => member.reshape([batch, numHeads, length, pairs])) as [Tensor, Tensor];
     const turned = tf.stack([tf.sub(tf.mul(x, cos), tf.mul(y, sin)), tf.add(tf.mul(y, cos), tf.mul(x, sin))]);

@@ -12,6 +12,15 @@ export const originalMaxPositionEmbeddings = z
   .min(1)
   .describe('L0: the sequence length the model was trained on, in tokens.');
 
+/** How many times a pair turns within the trained length. */
+export const turns = z.number().positive();
+
+export const attentionFactor = z
+  .number()
+  .positive()
+  .optional()
+  .describe('Multiplies cos and sin, so scores by its square; instead of the one that follows from the other options.');
+
 /**
  * base · stretch^(r/(r−2)): the base at which the slowest pair turns exactly `stretch` times slower and the fastest is
  * unchanged. Throws PosencError for r = 2, where the only pair is both.

@@ -27,6 +27,8 @@ export interface RopeScaling<Schema extends ScalingSchema = ScalingSchema> {
   readonly readsSeqLen: boolean;
   /** Throws PosencError when the context cannot be scaled this way. */
   frequencies(options: z.output<Schema>, context: RopeContext): Frequencies;
+  /** What scores are multiplied by beyond attentionFactor²; default 1 (DeepSeek's YaRN). */
+  scoreFactor?(options: z.output<Schema>): number;
   /** Sequence lengths worth showing in a table, when the frequencies depend on it. */
   showAt?(options: z.output<Schema>): readonly number[];
 }
