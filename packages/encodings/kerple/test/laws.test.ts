@@ -1,0 +1,23 @@
+/** The laws of @posenc/testkit, with every option in at least one config. On cpu for the first two, for all on wasm, which is faster. */
+import { useBackend } from '@posenc/backend';
+import { kerple } from '@posenc/kerple';
+import { lawsFor } from '@posenc/testkit';
+import { beforeAll, describe, it } from 'vitest';
+
+const configs = [
+  {},
+  { weight: 'power' },
+  { bias: 'power' },
+  { bias: 'log3' },
+  { bias: 'none', weight: 'power' },
+  { bias: 'power', weight: 'log' },
+];
+
+for (const [backend, some] of [
+  ['cpu', configs.slice(0, 2)],
+  ['wasm', configs],
+] as const)
+  describe(`laws on ${backend}`, () => {
+    beforeAll(() => useBackend(backend));
+    for (const law of lawsFor(kerple, some, { backends: ['cpu', 'wasm'] })) it(law.name, law.run);
+  });
