@@ -38,12 +38,17 @@ export async function matrix(report: (row: Row) => void = () => {}): Promise<Row
   return rows;
 }
 
-/** A Markdown table, mutants down and laws across. */
+/** One line per mutant, one character per law: ● caught. */
 export function formatMatrix(rows: readonly Row[], laws: readonly string[]): string {
-  const legend = laws.map((law, i) => `${i + 1} ${law}`).join(' · ');
-  const header = `| planted bug | ${laws.map((_, i) => i + 1).join(' | ')} |`;
-  const rule = `|---|${laws.map(() => ':-:').join('|')}|`;
-  const line = ({ mutant, caught }: Row) =>
-    `| ${mutant.encoding}: ${mutant.bug} | ${laws.map((law) => (caught.includes(law) ? '●' : ' ')).join(' | ')} |`;
-  return [legend, '', header, rule, ...rows.map(line)].join('\n');
+  const number = (i: number) => String(i + 1).padStart(2);
+  const legend = laws.map((law, i) => `${number(i)}  ${law}`);
+  const header = [0, 1].map((digit) => laws.map((_, i) => number(i)[digit]).join(''));
+  const lines = rows.map(({ mutant, caught }) => {
+    const marks = laws.map((law) => (caught.includes(law) ? '●' : '·'));
+    return `${marks.join('')}  ${titleOf(mutant)}`;
+  });
+  const escaped = rows.filter(({ caught }) => caught.length === 0).length;
+  return [...legend, '', ...header, ...lines, '', `${rows.length} planted bugs, ${escaped} escaped`, ''].join('\n');
 }
+
+export const titleOf = ({ encoding, bug }: Mutant): string => `${encoding}: ${bug}`;

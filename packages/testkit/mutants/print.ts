@@ -1,20 +1,19 @@
-/** `pnpm mutants`: plants every bug, runs every law on it, prints who caught what, and keeps it in MATRIX.md. */
+/** `pnpm mutants`: plants every bug, runs every law on it, prints who caught what, and keeps it in matrix.txt. */
 import { writeFile } from 'node:fs/promises';
 import { useBackend } from '@posenc/backend';
 import { lawsFor } from '../src/index.ts';
 import { loadEdited } from './load.ts';
-import { formatMatrix, matrix } from './matrix.ts';
+import { formatMatrix, matrix, titleOf } from './matrix.ts';
 
 await useBackend('cpu');
 const laws = [...new Set(lawsFor(await loadEdited('nope'), [{}]).map(({ law }) => law))];
 const rows = await matrix(({ mutant, caught }) => {
-  process.stderr.write(`${caught.length ? `${caught.length} laws` : 'ESCAPED'}  ${mutant.encoding}: ${mutant.bug}\n`);
+  process.stderr.write(`${caught.length ? `${caught.length} laws` : 'ESCAPED'}  ${titleOf(mutant)}\n`);
 });
-const escaped = rows.filter(({ caught }) => caught.length === 0).length;
-const text = `${formatMatrix(rows, laws)}\n\n${rows.length} planted bugs, ${escaped} escaped\n`;
+const text = formatMatrix(rows, laws);
 console.log(text);
 await writeFile(
-  new URL('MATRIX.md', import.meta.url),
-  `# Planted bugs × laws\n\nWritten by \`pnpm mutants\`, on the cpu backend. ● the law fails on the edited encoding.\n\n${text}`,
+  new URL('matrix.txt', import.meta.url),
+  `Laws across, planted bugs down; ● the law fails on the edited encoding. Written by \`pnpm mutants\` (cpu backend).\n\n${text}`,
 );
-process.exitCode = escaped ? 1 : 0;
+process.exitCode = rows.every(({ caught }) => caught.length > 0) ? 0 : 1;
