@@ -1,0 +1,16 @@
+/** The laws of @posenc/testkit, with every option in at least one config. On cpu for the first two, for all on wasm, which is faster. */
+import { useBackend } from '@posenc/backend';
+import { sandwich } from '@posenc/sandwich';
+import { lawsFor } from '@posenc/testkit';
+import { beforeAll, describe, it } from 'vitest';
+
+const configs = [{}, { spacing: 'nemo' }, { dim: 16 }, { base: 100 }];
+
+for (const [backend, some] of [
+  ['cpu', configs.slice(0, 2)],
+  ['wasm', configs],
+] as const)
+  describe(`laws on ${backend}`, () => {
+    beforeAll(() => useBackend(backend));
+    for (const law of lawsFor(sandwich, some, { backends: ['cpu', 'wasm'] })) it(law.name, law.run);
+  });
