@@ -35,30 +35,42 @@ export function writeHubFolder(folder: string, { config, tensors }: HubCheckpoin
 
 /** Keys whose numbers transformers 5 insists on as floats: it refuses 10000 where it wants 10000.0. */
 const floats = new Set([
+  'attention_factor',
   'attention_probs_dropout_prob',
   'attn_logit_softcapping',
+  'beta_fast',
+  'beta_slow',
   'embedding_fraction',
   'factor',
   'final_logit_softcapping',
   'hidden_dropout_prob',
+  'high_freq_factor',
   'init_std',
   'initializer_range',
   'layer_norm_eps',
   'layer_norm_epsilon',
   'logit_scale',
+  'long_factor',
+  'low_freq_factor',
+  'mscale',
+  'mscale_all_dim',
   'partial_rotary_factor',
   'rms_norm_eps',
   'rope_local_base_freq',
   'rope_theta',
   'rotary_emb_base',
   'rotary_pct',
+  'short_factor',
   'softmax_scale',
 ]);
 
 function configText(config: HubCheckpoint['config']): string {
-  const marked = (key: string, value: unknown) =>
-    floats.has(key) && Number.isInteger(value) ? `\u0000${(value as number).toFixed(1)}` : value;
-  return `${JSON.stringify(config, marked, 2).replaceAll(/"\\u0000(-?\d+\.0)"/g, '$1')}\n`;
+  const float = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(float);
+    return Number.isInteger(value) ? `\u0000${(value as number).toFixed(1)}` : value;
+  };
+  const text = JSON.stringify(config, (key, value: unknown) => (floats.has(key) ? float(value) : value), 2);
+  return `${text.replaceAll(/"\\u0000(-?\d+\.0)"/g, '$1')}\n`;
 }
 
 function readShards(folder: string, index: string): Map<string, HostTensor> {

@@ -6,7 +6,7 @@ import { alibi } from '@posenc/alibi';
 import { createRegistry, PosencError } from '@posenc/core';
 import { learned } from '@posenc/learned';
 import { nope } from '@posenc/nope';
-import { rope } from '@posenc/rope';
+import { rope, fromHuggingFace as ropeOf } from '@posenc/rope';
 import * as tf from '@tensorflow/tfjs';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ import {
   writeHubFolder,
   writeSafetensors,
 } from '../src/index.ts';
-import { modelsFolder } from './support/reference.ts';
+import { folders, modelsFolder } from './support/reference.ts';
 
 await tf.setBackend('cpu'); // `perLayer` asks its members for their hooks when it is created
 const registry = createRegistry([learned, alibi, nope, rope]);
@@ -172,6 +172,38 @@ describe('accepts', () => {
     refused(() => readHubFolder(folder), /promises a tensor "model.extra" in "b.safetensors", which is not there/);
     index({ ...map, 'model.norm.weight': '../b.safetensors' });
     refused(() => readHubFolder(folder), /no "weight_map" from tensors to files beside it/);
+  });
+});
+
+describe('RoPE', () => {
+  const has = (name: string) => JSON.stringify(load(golden(name)).encoding).includes('"rope"');
+  it.each(folders.filter(has))('of %s is what @posenc/rope makes of the same config.json, on its own', (folder) => {
+    const { encoding, source } = load(golden(folder));
+    expect(encoding).toEqual(registry.parse(ropeOf(source)));
+  });
+
+  it('defaults that config.json leaves to the family', () => {
+    const without = (folder: string) => changed(folder, { config: { rope_parameters: undefined } });
+    for (const [folder, wanted] of [
+      ['cohere', { base: 500000 }],
+      ['gpt-neox', { base: 10000, partialRotaryFactor: 0.25 }],
+      ['phi', { base: 10000, partialRotaryFactor: 0.5 }],
+      ['smollm3', { of: [{ base: 2e6 }, {}] }],
+      ['gemma3', { of: [{ base: 1e4 }, { base: 1e6 }] }],
+    ] as const) {
+      expect(load(without(folder)).encoding).toMatchObject(wanted);
+      expect(load(without(folder)).encoding).toEqual(registry.parse(ropeOf(without(folder).config)));
+    }
+  });
+
+  it('scalings under their older names, and written under both', () => {
+    const { short_factor, long_factor } = golden('phi3-longrope').config.rope_parameters as Record<string, number[]>;
+    for (const type of ['su', 'yarn'])
+      expect(
+        load(changed('phi3-longrope', { config: { rope_parameters: { type, short_factor, long_factor } } })).encoding,
+      ).toEqual(load(golden('phi3-longrope')).encoding);
+    const { config } = toHuggingFace(load(golden('gemma3-linear')), registry);
+    expect(config.rope_scaling).toEqual({ rope_type: 'linear', type: 'linear', factor: 8 });
   });
 });
 

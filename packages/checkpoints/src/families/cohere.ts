@@ -39,7 +39,7 @@ export const cohere = defineFamily({
   notes: [],
   encodings: ['rope'],
   config: z.looseObject(cohereKeys),
-  read: (hf) => ({ model: readCohere(hf), encoding: readRope(hf, { pairing: 'interleaved' }) }),
+  read: (hf) => ({ model: readCohere(hf), encoding: readRope(hf, { pairing: 'interleaved', base: 500000 }) }),
   write: (model, encoding) => ({ ...writeCohere(model), ...writeRope(encoding) }),
   bindings: (model) => llamaBindings(model),
   names: llamaNames,

@@ -5,7 +5,8 @@ import { gemma2Bindings, gemma2Keys, readGemma2, writeGemma2 } from './gemma2.ts
 import { layerTypes, shortestPattern, typesOf } from './layer-types.ts';
 import { llamaNames } from './llama-like.ts';
 import { number, only } from './options.ts';
-import { readRope, ropeParameters, writeRope } from './rope.ts';
+import { readRope, writeRope } from './rope.ts';
+import { ropeParameters } from './rope-scalings.ts';
 import { membersOf } from './some-layers.ts';
 
 export const gemma3 = defineFamily({

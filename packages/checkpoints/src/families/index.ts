@@ -20,6 +20,7 @@ import { mpt } from './mpt.ts';
 import { olmo2 } from './olmo2.ts';
 import { opt } from './opt.ts';
 import { phi } from './phi.ts';
+import { phi3 } from './phi3.ts';
 import { qwen2 } from './qwen2.ts';
 import { qwen3 } from './qwen3.ts';
 import { roberta } from './roberta.ts';
@@ -47,6 +48,7 @@ export const families: readonly Family[] = [
   olmo2,
   opt,
   phi,
+  phi3,
   qwen2,
   qwen3,
   roberta,

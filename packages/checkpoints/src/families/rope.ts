@@ -4,74 +4,42 @@
  */
 import { PosencError, z } from '@posenc/core';
 import type { EncodingJson } from './family.ts';
-import { optionalSize } from './options.ts';
-
-const optional = z.number().nullish();
-
-export const ropeParameters = z.looseObject({
-  rope_type: z.string().nullish(),
-  /** Before transformers 4.43. */
-  type: z.string().nullish(),
-  rope_theta: optional,
-  partial_rotary_factor: optional,
-  factor: optional,
-  original_max_position_embeddings: optionalSize,
-});
+import {
+  lengthKeys,
+  type RopeParameters,
+  ropeParameters,
+  type Scaling,
+  scalingName,
+  scalings,
+} from './rope-scalings.ts';
 
 /** Keys of config.json that say how queries and keys are rotated. */
 export const ropeKeys = {
-  max_position_embeddings: optionalSize,
+  ...lengthKeys,
   rope_parameters: ropeParameters.nullish(),
-  rope_theta: optional,
+  rope_theta: z.number().nullish(),
   rope_scaling: ropeParameters.nullish(),
-  partial_rotary_factor: optional,
+  partial_rotary_factor: z.number().nullish(),
 };
 
-type Parameters = z.output<typeof ropeParameters>;
 export type RopeKeys = z.output<z.ZodObject<typeof ropeKeys>>;
-
-interface Scaling {
-  readonly type: string;
-  readonly [key: string]: unknown;
-}
-
-interface ScalingMapping {
-  read(parameters: Parameters, keys: RopeKeys): Scaling | undefined;
-  /** What `rope_scaling` holds besides its type, and keys beside it. */
-  write(scaling: Scaling): { readonly inside: object | null; readonly beside?: object };
-}
-
-/** By `rope_type`. A further one is one entry. */
-const scalings: Readonly<Record<string, ScalingMapping>> = {
-  default: { read: () => undefined, write: () => ({ inside: null }) },
-  linear: {
-    read: ({ factor }) => ({ type: 'linear', factor }),
-    write: ({ factor }) => ({ inside: { factor } }),
-  },
-  dynamic: {
-    read: ({ factor }, keys) => ({
-      type: 'dynamic',
-      factor,
-      originalMaxPositionEmbeddings: keys.max_position_embeddings,
-    }),
-    write: ({ factor, originalMaxPositionEmbeddings }) => ({
-      inside: { factor },
-      beside: { max_position_embeddings: originalMaxPositionEmbeddings },
-    }),
-  },
-};
 
 /** What a family adds to what config.json says. */
 export interface RopeRules {
   readonly pairing?: 'interleaved';
+  /** Where config.json gives none: 10000, but 500000 in Cohere. */
+  readonly base?: number;
   /** Part of each head that turns where config.json does not say: 1, but .25 in GPT-NeoX. */
   readonly partialRotaryFactor?: number;
 }
 
 /** Throws PosencError for a scaling that is not known. */
-export function readRope(keys: RopeKeys, { pairing, partialRotaryFactor = 1 }: RopeRules = {}): EncodingJson {
-  const inside: Parameters = keys.rope_parameters ?? keys.rope_scaling ?? {};
-  const type = inside.rope_type ?? inside.type ?? 'default';
+export function readRope(
+  keys: RopeKeys,
+  { pairing, base = 10000, partialRotaryFactor = 1 }: RopeRules = {},
+): EncodingJson {
+  const inside: RopeParameters = keys.rope_parameters ?? keys.rope_scaling ?? {};
+  const type = scalingName(inside);
   const known = Object.hasOwn(scalings, type) ? scalings[type] : undefined;
   if (!known)
     throw new PosencError(
@@ -81,7 +49,7 @@ export function readRope(keys: RopeKeys, { pairing, partialRotaryFactor = 1 }: R
   const part = inside.partial_rotary_factor ?? keys.partial_rotary_factor ?? partialRotaryFactor;
   return {
     type: 'rope',
-    base: inside.rope_theta ?? keys.rope_theta ?? 10000,
+    base: inside.rope_theta ?? keys.rope_theta ?? base,
     ...(pairing && { pairing }),
     ...(part !== 1 && { partialRotaryFactor: part }),
     ...(scaling && { scaling }),
@@ -106,7 +74,7 @@ export function writeRope(encoding: EncodingJson): Record<string, unknown> {
   return {
     rope_parameters: undefined, // of the config that was read, if any: the keys below replace it
     rope_theta: base,
-    rope_scaling: inside && { rope_type: scaling.type, type: scaling.type, ...inside },
+    rope_scaling: inside,
     partial_rotary_factor: partialRotaryFactor,
     ...beside,
   };

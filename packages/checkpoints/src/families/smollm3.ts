@@ -24,7 +24,7 @@ export const smollm3 = defineFamily({
   read: (hf) => ({
     model: { ...readLlama(hf), attentionBias: hf.attention_bias ? 'all' : 'none', mlpBias: hf.mlp_bias },
     encoding: readInterleaved(
-      readRope(hf),
+      readRope(hf, { base: 2e6 }),
       hf.num_hidden_layers,
       (layer) => (hf.no_rope_layers?.[layer] ?? Number((layer + 1) % hf.no_rope_layer_interval !== 0)) === 1,
     ),
