@@ -29,6 +29,11 @@ describe('list', () => {
       alibi: ['relativeBias'],
       rope: ['rotate'],
       nope: [],
+      shaw: ['bias', 'mix'],
+      'transformer-xl': ['bias'],
+      deberta: ['scale', 'bias'],
+      cope: ['bias'],
+      fox: ['carry', 'bias'],
     });
     for (const { reference } of rows) expect(reference).toMatch(/\d{4}.*https:\/\//);
     expect(algebra.map((node: { type: string }) => node.type)).toEqual(['compose', 'perLayer']);
