@@ -1,0 +1,63 @@
+/** TensorFlow.js backend `simd`. `await useSimd()` registers it, makes it current and says what it runs on. */
+import { copyRegisteredKernels, findBackend, registerBackend, removeBackend, setBackend } from '@tensorflow/tfjs-core';
+import { createAllocator } from './allocator.ts';
+import { SimdBackend } from './backend.ts';
+import { installKernels } from './kernels/index.ts';
+import { hasRelaxedSimd, loadModule, type Variant } from './module.ts';
+import { createPool } from './pool.ts';
+import { firstFreeAddress } from './task.ts';
+import { defaultThreads } from './threads.ts';
+
+export { SimdBackend } from './backend.ts';
+export type { Variant } from './module.ts';
+export { defaultThreads } from './threads.ts';
+
+export interface SimdOptions {
+  /** Threads that compute, this one included; default `POSENC_THREADS`, else the number of cores. */
+  readonly threads?: number;
+  /** `relaxed` (fused multiply-add) where the engine has it, else `plain`. The last bits of a result depend on it. */
+  readonly variant?: Variant;
+}
+
+export interface SimdInfo {
+  readonly variant: Variant;
+  readonly threads: number;
+}
+
+let current: SimdInfo | undefined;
+
+/**
+ * Registers the backend `simd` and makes it current. A second call with other options replaces the backend, and with it
+ * all tensors that it holds; the same options keep both.
+ */
+export async function useSimd(options: SimdOptions = {}): Promise<SimdInfo> {
+  const info = {
+    variant: options.variant ?? (hasRelaxedSimd() ? 'relaxed' : 'plain'),
+    threads: options.threads ?? defaultThreads(),
+  } as const;
+  if (!Number.isInteger(info.threads) || info.threads < 1)
+    throw new RangeError(`threads must be a whole number from 1, not ${info.threads}`);
+  if (current && (current.variant !== info.variant || current.threads !== info.threads)) removeBackend('simd');
+  if (!findBackend('simd')) {
+    const backend = await createBackend(info);
+    registerBackend('simd', () => backend, 0);
+    installKernelsOnce();
+  }
+  current = info;
+  await setBackend('simd');
+  return info;
+}
+
+async function createBackend({ variant, threads }: SimdInfo): Promise<SimdBackend> {
+  const memory = new WebAssembly.Memory({ initial: 256, maximum: 65536, shared: true });
+  const pool = await createPool(await loadModule(variant), memory, threads);
+  return new SimdBackend(memory, createAllocator(memory, firstFreeAddress), pool);
+}
+
+let installed = false;
+function installKernelsOnce(): void {
+  if (installed) return;
+  installed = true;
+  copyRegisteredKernels('cpu', 'simd');
+  installKernels();
+}

@@ -1,0 +1,105 @@
+/** One computation on two backends. */
+import * as tf from '@tensorflow/tfjs';
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { useSimd } from '../src/index.ts';
+
+fc.configureGlobal({ seed: 7, numRuns: 60 });
+
+export type Compute = () => tf.Tensor | tf.Tensor[];
+
+interface Result {
+  readonly shape: number[];
+  readonly dtype: string;
+  readonly values: readonly number[];
+}
+
+async function results(backend: 'cpu' | 'simd', compute: Compute): Promise<Result[]> {
+  if (backend === 'simd') await useSimd();
+  else {
+    Object.assign(tf.findBackend('cpu'), { firstUse: false });
+    await tf.setBackend('cpu');
+  }
+  return tf.tidy(() => {
+    const tensors = compute();
+    return (Array.isArray(tensors) ? tensors : [tensors]).map((t) => ({
+      shape: t.shape,
+      dtype: t.dtype,
+      values: Array.from(t.dataSync()),
+    })) as never;
+  }) as unknown as Result[];
+}
+
+/** The same shapes, types and numbers, within `tolerance · (1 + |expected|)`; NaN where NaN, infinite where infinite. */
+export async function agree(compute: Compute, tolerance = 0): Promise<void> {
+  const expected = await results('cpu', compute);
+  const actual = await results('simd', compute);
+  expect(actual.length).toBe(expected.length);
+  for (const [n, { shape, dtype, values }] of actual.entries()) {
+    const want = expected[n]!;
+    expect({ shape, dtype }).toEqual({ shape: want.shape, dtype: want.dtype });
+    const i = values.findIndex((x, at) => !close(x, want.values[at]!, tolerance));
+    if (i >= 0) expect.fail(`output ${n}, element ${i} of [${shape}] is ${values[i]}, expected ${want.values[i]}`);
+  }
+}
+
+const close = (x: number, y: number, tolerance: number) =>
+  Object.is(x, y) || x === y || Math.abs(x - y) <= tolerance * (1 + Math.abs(y));
+
+/** Uniform in [−1, 1) from a small generator (mulberry32). */
+export function numbers(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 31 - 1;
+  };
+}
+
+export function tensorOf(seed: number, shape: readonly number[], dtype: tf.DataType = 'float32'): tf.Tensor {
+  const next = numbers(seed);
+  const size = shape.reduce((n, extent) => n * extent, 1);
+  if (dtype === 'float32') return tf.tensor(Float32Array.from({ length: size }, next), [...shape]);
+  if (dtype === 'bool')
+    return tf.tensor(
+      Uint8Array.from({ length: size }, () => +(next() > 0)),
+      [...shape],
+      'bool',
+    );
+  return tf.tensor(
+    Int32Array.from({ length: size }, () => Math.round(9 * next())),
+    [...shape],
+    'int32',
+  );
+}
+
+/** `tensorOf` with NaN, infinities, zeros and extremes strewn in. */
+export function wildTensorOf(seed: number, shape: readonly number[]): tf.Tensor {
+  const special = [
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+    0,
+    -0,
+    1e-40,
+    3e38,
+    -1e20,
+    88.8,
+    -104,
+  ];
+  const next = numbers(seed);
+  const size = shape.reduce((n, extent) => n * extent, 1);
+  const value = () => (next() > 0.6 ? special[Math.floor((next() + 1) * 5) % 10]! : 4 * next());
+  return tf.tensor(Float32Array.from({ length: size }, value), [...shape]);
+}
+
+export const shapes = (minLength: number, maxLength: number, each = fc.integer({ min: 0, max: 5 })) =>
+  fc.array(each, { minLength, maxLength });
+
+/** Axis lengths: nothing, one, a few, and enough for the vector loops and their remainders. */
+export const extent = fc.oneof(fc.integer({ min: 0, max: 5 }), {
+  arbitrary: fc.noBias(fc.integer({ min: 6, max: 40 })),
+  weight: 3,
+});
+export const seeds = fc.nat({ max: 1e6 });
