@@ -1,10 +1,11 @@
 /** What a comparison has done so far, from its events. */
-import type { CompareEvent, PlannedTrial, TrialProgress } from '@posenc/training';
+import type { CompareEvent, PlannedTrial, TrialProgress, TrialResult } from '@posenc/training';
 
 export interface Tracked {
   readonly trial: PlannedTrial;
   readonly state: 'waiting' | 'running' | 'finished' | 'diverged' | 'stopped';
   readonly progress?: TrialProgress;
+  readonly result?: TrialResult;
 }
 
 export interface Tracker {
@@ -44,7 +45,8 @@ export function createTracker(trials: readonly PlannedTrial[], now: () => number
       const before = todo.get(event.trial)!;
       if (event.kind === 'start') todo.set(event.trial, { trial: event.trial, state: 'running' });
       else if (event.kind === 'stop') todo.set(event.trial, { ...before, state: 'stopped' });
-      else if (event.kind === 'finish') todo.set(event.trial, { ...before, state: event.result.status });
+      else if (event.kind === 'finish')
+        todo.set(event.trial, { ...before, state: event.result.status, result: event.result });
       else if (event.kind === 'progress') {
         const { progress, trial } = event;
         if (!before.progress && progress.phase === 'train')
@@ -52,7 +54,7 @@ export function createTracker(trials: readonly PlannedTrial[], now: () => number
         todo.set(trial, { ...before, progress });
       }
     },
-    all: () => trials.map((trial) => todo.get(trial) ?? { trial, state: trial.result!.status }),
+    all: () => trials.map((trial) => todo.get(trial) ?? { trial, state: trial.result!.status, result: trial.result }),
     share: () => (todo.size === 0 ? 1 : totals().done / totals().all),
     secondsLeft() {
       const { done, all } = totals();

@@ -1,5 +1,5 @@
 /** Long work made visible: a live bar per trial on a terminal, plain lines elsewhere. */
-import type { CompareEvent, PlannedTrial } from '@posenc/training';
+import type { CompareEvent, PlannedTrial, TrialResult } from '@posenc/training';
 import type { Output } from '../io.ts';
 import { length, painter } from '../ui/style.ts';
 import { duration } from './duration.ts';
@@ -31,13 +31,8 @@ function lines(output: Output, trials: readonly PlannedTrial[], tracker: Tracker
       if (event.kind === 'notice') say(`${name}: ${event.message}`);
       if (event.kind === 'stop') say(`${name}: stopped`);
       if (event.kind === 'finish') {
-        const loss = event.result.evaluations[0]?.lengths[0]?.score?.loss;
-        const outcome =
-          event.result.status === 'diverged'
-            ? `diverged at step ${event.result.steps}`
-            : `loss ${loss?.toFixed(3) ?? '–'} at 1×`;
         say(
-          `[${finished()}/${trials.length}] ${name}: ${outcome}, ${duration(event.result.timing.trainSeconds)} of training${left(tracker)}`,
+          `[${finished()}/${trials.length}] ${name}: ${outcome(event.result)}, ${duration(event.result.timing.trainSeconds)} of training${left(tracker)}`,
         );
         lastSummary = performance.now();
       }
@@ -51,6 +46,12 @@ function lines(output: Output, trials: readonly PlannedTrial[], tracker: Tracker
     },
     close() {},
   };
+}
+
+/** What a finished trial came to. */
+function outcome({ status, steps, evaluations }: TrialResult): string {
+  const loss = evaluations[0]?.lengths[0]?.score?.loss;
+  return status === 'diverged' ? `diverged at step ${steps}` : `loss ${loss?.toFixed(3) ?? '–'} at 1×`;
 }
 
 const percent = (share: number) => `${Math.floor(100 * share)} %`;
@@ -79,17 +80,10 @@ function bars(output: Output, tracker: Tracker, columns: number): View {
     return `${'█'.repeat(full)}${paint('dim', '░'.repeat(width - full))}`;
   };
   const line = (tracked: Tracked, width: number) => {
-    const { state, progress, trial } = tracked;
-    const share = state === 'finished' || state === 'diverged' ? 1 : progress ? progress.done / progress.total : 0;
-    const loss = trial.result?.evaluations[0]?.lengths[0]?.score?.loss ?? progress?.loss;
-    const text =
-      state === 'running'
-        ? phase(tracked)
-        : state === 'finished' && loss !== undefined
-          ? `finished, loss ${loss.toFixed(3)}`
-          : state;
+    const { state, progress, trial, result } = tracked;
+    const share = result ? 1 : progress ? progress.done / progress.total : 0;
     const name = label(trial);
-    const row = `${name}${' '.repeat(width - length(name))} ${bar(share, 16)} ${text}`;
+    const row = `${name}${' '.repeat(width - length(name))} ${bar(share, 16)} ${result ? outcome(result) : phase(tracked)}`;
     return state === 'waiting' ? paint('dim', row) : row;
   };
   const draw = () => {
