@@ -24,6 +24,10 @@ export const modelSchema = z.strictObject({
     .describe(
       'norm before each sublayer; after its residual sum; on its output, before the sum (OLMo 2); before it and on its output (Gemma 2)',
     ),
+  skipFirstNorm: z
+    .boolean()
+    .optional()
+    .describe('no norm before the first attention, whose input the norm of the embedding has just seen (ModernBERT)'),
   normBias: z.boolean().default(true).describe('layernorm only'),
   zeroCenteredGain: z.boolean().optional().describe('gains of norms are stored as their difference from 1 (Gemma)'),
   embeddingNorm: z.boolean().default(false).describe('a norm right after the embedding (BERT, BLOOM)'),
@@ -99,6 +103,10 @@ export function resolveModel(input: unknown, where = 'model'): ModelConfig {
   if (c.parallelResidual === 'sharedNorm' && c.normPlacement !== 'pre')
     throw new PosencError(
       `${where}: parallelResidual "sharedNorm" is a norm before both sublayers: set normPlacement to "pre", not "${c.normPlacement}"`,
+    );
+  if (c.skipFirstNorm && c.normPlacement !== 'pre')
+    throw new PosencError(
+      `${where}: skipFirstNorm leaves out a norm before a sublayer: set normPlacement to "pre", not "${c.normPlacement}"`,
     );
   const numKvHeads = c.numKvHeads ?? c.numHeads;
   if (c.numHeads % numKvHeads !== 0)

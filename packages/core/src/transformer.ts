@@ -81,7 +81,7 @@ function run(
 
     for (let l = 0; l < c.numLayers; l++) {
       const layer = { ...scope, mask: maskOf(l) };
-      const step = block(x, `layers.${l}`, hooks.layer?.(l) ?? {}, layer, cache?.layers[l]);
+      const step = block(x, l, hooks.layer?.(l) ?? {}, layer, cache?.layers[l]);
       x = step.x;
       layers.push(step.cache);
     }
@@ -108,9 +108,9 @@ interface LayerScope extends Scope {
   readonly mask: Mask;
 }
 
-function block(x: Tensor2D, path: string, hooks: LayerHooks, scope: LayerScope, past: LayerCache | undefined) {
+function block(x: Tensor2D, index: number, hooks: LayerHooks, scope: LayerScope, past: LayerCache | undefined) {
   const { normPlacement: placement, parallelResidual, dropout: rate } = scope.c;
-  const [attend, feed] = [`${path}.attention`, `${path}.mlp`];
+  const [attend, feed] = [`layers.${index}.attention`, `layers.${index}.mlp`];
   const before = (u: Tensor2D, sublayer: string) =>
     placement === 'pre' || placement === 'both' ? norm(u, `${sublayer}.norm`, scope) : u;
   const output = (u: Tensor2D, sublayer: string) => {
@@ -120,7 +120,7 @@ function block(x: Tensor2D, path: string, hooks: LayerHooks, scope: LayerScope, 
   const after = (sum: Tensor2D, sublayer: string) =>
     placement === 'post' ? norm(sum, `${sublayer}.norm`, scope) : sum;
 
-  const input = before(x, attend);
+  const input = scope.c.skipFirstNorm && index === 0 ? x : before(x, attend);
   const attended = selfAttention(input, attend, hooks, scope, past);
   let y = tf.add(x, output(attended.y, attend)) as Tensor2D;
   if (!parallelResidual) y = after(y, attend);
@@ -265,7 +265,8 @@ function modelParams(c: ModelConfig): ParamSpecs {
   if (c.embeddingDim !== c.modelDim) matrix('embedding.project', c.embeddingDim, c.modelDim);
   for (let l = 0; l < c.numLayers; l++) {
     const [attend, feed] = [`layers.${l}.attention`, `layers.${l}.mlp`];
-    if (!(c.parallelResidual && c.normPlacement === 'post')) normalised(`${attend}.norm`);
+    const unnormed = (c.skipFirstNorm && l === 0) || (c.parallelResidual && c.normPlacement === 'post');
+    if (!unnormed) normalised(`${attend}.norm`);
     if (c.normPlacement === 'both') normalised(`${attend}.outputNorm`);
     dense(`${attend}.query`, c.modelDim, queryDim, qkvBias);
     dense(`${attend}.key`, c.modelDim, kvDim, qkvBias);

@@ -97,6 +97,7 @@ const shapes: Record<string, Partial<ModelInput>> = {
     slidingWindow: [3, null],
     activation: 'geglu-tanh',
   },
+  'no first norm': { skipFirstNorm: true, embeddingNorm: true, norm: 'rmsnorm' },
   'parallel, post-norm': { parallelResidual: true, normPlacement: 'post' },
   'token types, transformed head, narrow embedding': {
     numTokenTypes: 2,
@@ -356,6 +357,20 @@ describe('options', () => {
   it('logits scaled before they are capped', () => {
     same(logitsOf({ logitScale: 0.5 }), tf.mul(logitsOf({}), 0.5));
     same(logitsOf({ logitScale: 0.5, logitSoftcap: 2 }), tf.mul(tf.tanh(tf.mul(logitsOf({}), 0.25)), 2) as Tensor3D);
+  });
+
+  it('without the first norm, the embedding’s stands in for it', () => {
+    // A norm of what has just been normed, with a gain of 1, changes nothing but by its eps.
+    const changes = { embeddingNorm: true, normEps: 1e-12 };
+    same(logitsOf({ ...changes, skipFirstNorm: true }), logitsOf(changes));
+    other(logitsOf({ skipFirstNorm: true }), logitsOf({}));
+    const [transformer] = build(turn, { skipFirstNorm: true });
+    expect(Object.keys(transformer.params).filter((path) => path.endsWith('attention.norm.gain'))).toEqual([
+      'layers.1.attention.norm.gain',
+    ]);
+    expect(() => model({ skipFirstNorm: true, normPlacement: 'both' })).toThrow(
+      /set normPlacement to "pre", not "both"/,
+    );
   });
 
   it('one norm for both sublayers is two norms with the same gain', () => {
