@@ -21,22 +21,36 @@ export function compose(members: readonly Encoding[]): Encoding {
   });
 }
 
-/** Layer l uses member pattern[l mod length]. Members with `embed` act before any layer and are rejected. */
+/**
+ * Layer l uses member pattern[l mod length], and counts as the member's own next layer: one that serves 3 layers needs parameters
+ * for 3 (`layersPerMember`; the registry creates members so). Members with `embed` act before any layer and are rejected.
+ */
 export function perLayer(members: readonly Encoding[], pattern: readonly number[], dims: Dims): Encoding {
-  members.forEach((member, i) => {
-    if (holesOf(member, dims).includes('embed'))
-      throw new PosencError(
-        `perLayer: member ${i} adds vectors to the embeddings, which happens once before all layers; use "compose" for it instead`,
-      );
-  });
   const outside = pattern.find((i) => !Number.isInteger(i) || i < 0 || i >= members.length);
   if (pattern.length === 0 || outside !== undefined)
     throw new PosencError(
       `perLayer: pattern ${JSON.stringify(pattern)} must be a non-empty list of member indices 0 to ${members.length - 1}`,
     );
+  const served = layersPerMember(members.length, pattern, dims.numLayers);
+  members.forEach((member, i) => {
+    if (holesOf(member, { ...dims, numLayers: served[i]! }).includes('embed'))
+      throw new PosencError(
+        `perLayer: member ${i} adds vectors to the embeddings, which happens once before all layers; use "compose" for it instead`,
+      );
+  });
   return join(members, (bound) => ({
-    layer: (index) => bound[pattern[index % pattern.length]!]!.layer?.(index) ?? {},
+    layer: (index) => {
+      const member = pattern[index % pattern.length]!;
+      return bound[member]!.layer?.(layersPerMember(members.length, pattern, index)[member]!) ?? {};
+    },
   }));
+}
+
+/** How many of the first `numLayers` layers each member serves. */
+export function layersPerMember(numMembers: number, pattern: readonly number[], numLayers: number): number[] {
+  const counts = new Array<number>(numMembers).fill(0);
+  for (let l = 0; l < numLayers; l++) counts[pattern[l % pattern.length]!]!++;
+  return counts;
 }
 
 export const holes = ['embed', 'rotate', 'scale', 'relativeBias', 'carry', 'scores', 'bias', 'mix'] as const;

@@ -1,6 +1,6 @@
 /** A set of encodings known by name: parses JSON configs into them and creates them. Nothing registers itself. */
 import { z } from 'zod';
-import { compose, perLayer } from './compose.ts';
+import { compose, layersPerMember, perLayer } from './compose.ts';
 import type { Dims, Encoding, PositionalEncoding } from './encoding.ts';
 import { PosencError } from './errors.ts';
 import { parseConfig, suggest } from './parse.ts';
@@ -73,12 +73,16 @@ export function createRegistry<const P extends AnyEncoding>(plugins: readonly P[
   function create(config: EncodingConfig<P>, dims: Dims): Encoding {
     const { type, ...rest } = config as { type: string; of?: EncodingConfig<P>[]; pattern?: number[] };
     if (type === 'compose') return compose(rest.of!.map((member) => create(member, dims)));
-    if (type === 'perLayer')
+    if (type === 'perLayer') {
+      const served = layersPerMember(rest.of!.length, rest.pattern!, dims.numLayers);
+      // A member that this stack is too shallow to use is created all the same: its config is checked.
+      const own = (i: number): Dims => ({ ...dims, numLayers: Math.max(1, served[i]!) });
       return perLayer(
-        rest.of!.map((member) => create(member, dims)),
+        rest.of!.map((member, i) => create(member, own(i))),
         rest.pattern!,
         dims,
       );
+    }
     const created = find(type, 'encoding').create(rest, dims);
     if (created.traits.requiresCausal && !dims.causal)
       throw new PosencError(

@@ -1,14 +1,21 @@
+import * as tf from '@tensorflow/tfjs';
 import { describe, expect, it } from 'vitest';
 import {
   createRegistry,
+  defineEncoding,
   dimsOf,
   type EncodingConfig,
+  encoding,
+  layerOf,
+  layersPerMember,
   PosencError,
   parseConfig,
+  range,
   resolveModel,
+  type Site,
   z,
 } from '../src/index.ts';
-import { content, model, nothing, ramp, slope, turn } from './fixtures.ts';
+import { content, model, nothing, ramp, slope, traits, turn } from './fixtures.ts';
 
 const registry = createRegistry([nothing, ramp, turn, slope, content]);
 const refused = (value: unknown, message: string | RegExp) => {
@@ -126,5 +133,53 @@ describe('resolveModel', () => {
     [{ embeddingScale: -1 }, /"embeddingScale" is -1/],
   ])('refuses %j', (change, message) => {
     expect(() => resolveModel({ ...base, ...change })).toThrow(message);
+  });
+});
+
+describe('perLayer', () => {
+  /** One trained number per layer. */
+  const own = defineEncoding({
+    contract: 1,
+    type: 'own',
+    reference: 'test',
+    equation: 'test',
+    notes: [],
+    config: z.strictObject({}),
+    create: (_, { numLayers }) =>
+      encoding({
+        traits,
+        params: { numbers: { shape: [numLayers, 1], init: { kind: 'constant', value: 0 } } },
+        hooks:
+          ({ numbers }) =>
+          () => ({ layer: (index) => ({ bias: () => layerOf(numbers, index).reshape([1, 1, 1, 1]) }) }),
+      }),
+  });
+  const pattern = [0, 1, 1];
+  const config = { type: 'perLayer' as const, of: [{ type: 'own' as const }, { type: 'own' as const }], pattern };
+  const created = (numLayers: number) => createRegistry([own]).create(config, { ...dimsOf(model()), numLayers });
+  const shapes = (numLayers: number) => Object.values(created(numLayers).params).map(({ shape }) => shape);
+
+  it('gives each member parameters for the layers that it serves, and no others', () => {
+    expect(shapes(7)).toEqual([
+      [3, 1],
+      [4, 1],
+    ]);
+    expect(layersPerMember(2, pattern, 7)).toEqual([3, 4]);
+  });
+
+  it('creates a member that the stack is too shallow to use all the same', () => {
+    expect(shapes(1)).toEqual([
+      [1, 1],
+      [1, 1],
+    ]);
+  });
+
+  it('numbers a member’s layers by itself', () => {
+    const params = { '0.numbers': tf.tensor2d([[1], [2], [3]]), '1.numbers': tf.tensor2d([[10], [20], [30], [40]]) };
+    const at = { query: range(1), key: range(1), seqLen: range(1, 1) };
+    const hooks = created(7).hooks(params)(at);
+    const site = {} as Site;
+    const values = Array.from({ length: 7 }, (_, l) => hooks.layer!(l).bias!(site).dataSync()[0]);
+    expect(values).toEqual([1, 10, 20, 2, 30, 40, 3]);
   });
 });
