@@ -7,6 +7,7 @@ type BuiltIn = (typeof scalings)[number];
 
 /** Options of any built-in scaling, or of one of `Extra`. */
 export type ScalingConfig<Extra extends RopeScaling = never> = z.output<(BuiltIn | Extra)['options']>;
+type ScalingOptions<Extra extends RopeScaling> = z.input<(BuiltIn | Extra)['options']>;
 
 /** The schema of RoPE's config with these scalings to choose from. */
 export function ropeSchema<Extra extends RopeScaling = never>(choices: readonly RopeScaling[]) {
@@ -48,7 +49,7 @@ export function ropeSchema<Extra extends RopeScaling = never>(choices: readonly 
         .boolean()
         .default(false)
         .describe('Resonance RoPE: wavelengths, after any scaling, are rounded to whole positions.'),
-      scaling: scaling as unknown as z.ZodDefault<z.ZodType<ScalingConfig<Extra>, ScalingConfig<Extra>>>,
+      scaling: scaling as unknown as z.ZodDefault<z.ZodType<ScalingConfig<Extra>, ScalingOptions<Extra>>>,
     })
     .refine(({ partialRotaryFactor, rotaryDim }) => partialRotaryFactor === undefined || rotaryDim === undefined, {
       path: ['rotaryDim'],
