@@ -1,6 +1,6 @@
 /** Mistakes other implementations have made (repository#number), each as a test that fails when it is made here. */
 import { createRegistry, explicit, fromMask, range } from '@posenc/core';
-import { rope, ropeFrequencies, rotaryTables } from '@posenc/rope';
+import { fromHuggingFace, type RopeOptions, rope, ropeFrequencies, rotaryTables } from '@posenc/rope';
 import type { Tensor4D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -190,5 +190,81 @@ describe('scaling', () => {
     const local = ropeFrequencies({ base: 10000 }, { headDim: 16 }).invFreq;
     ropeFrequencies({ base: 1e6, scaling: { type: 'linear', factor: 8 } }, { headDim: 16 });
     expect(ropeFrequencies({ base: 10000 }, { headDim: 16 }).invFreq).toEqual(local);
+  });
+});
+
+describe('configs of Hugging Face', () => {
+  const yarn = { rope_type: 'yarn', factor: 4, original_max_position_embeddings: 4096 };
+  const model = { model_type: 'llama', hidden_size: 64, num_attention_heads: 1, max_position_embeddings: 16384 };
+  const frequenciesOf = (config: object) => {
+    const { type: _, ...options } = fromHuggingFace(config) as { type: 'rope' } & RopeOptions;
+    return ropeFrequencies(options, { headDim: 64 });
+  };
+  const scaled = (parameters: object) => frequenciesOf({ ...model, rope_parameters: { ...yarn, ...parameters } });
+
+  it('transformers#33188: attention_factor null is the same as absent', () =>
+    expect(scaled({ attention_factor: null })).toEqual(scaled({})));
+
+  it('transformers#40320, KeyError: factor 4, null or absent is 16384 / 4096', () => {
+    const { factor: _, ...implied } = yarn;
+    expect(scaled({ factor: null })).toEqual(scaled({}));
+    expect(frequenciesOf({ ...model, rope_parameters: implied })).toEqual(scaled({}));
+  });
+
+  it('transformers, nested truncate ignored: it counts in each layer type', () => {
+    const nested = (truncate: boolean) =>
+      fromHuggingFace({
+        layer_types: ['full_attention'],
+        rope_parameters: { full_attention: { ...yarn, rope_theta: 150000, truncate } },
+      });
+    expect(nested(false)).toMatchObject({ scaling: { truncate: false } });
+    expect(nested(true)).not.toEqual(nested(false));
+  });
+
+  it('transformers, head_dim null crashes YaRN and dynamic: it follows from the other sizes', () =>
+    expect(frequenciesOf({ ...model, head_dim: null, rope_parameters: yarn })).toEqual(scaled({})));
+
+  it('transformers#41789: a scaled global base leaves the local one alone', () => {
+    const scaling = { rope_type: 'linear', factor: 8 };
+    expect(fromHuggingFace({ model_type: 'gemma3_text', num_hidden_layers: 6, rope_scaling: scaling })).toMatchObject({
+      of: [
+        { type: 'rope', base: 10000 },
+        { type: 'rope', base: 1e6, scaling: { type: 'linear', factor: 8 } },
+      ],
+    });
+  });
+
+  it('vllm#46280: YaRN’s attention factor reaches cos and sin: scores at one position grow by 1.4158883²', () => {
+    const [plain, sharp] = [
+      {},
+      { scaling: { type: 'yarn', factor: 64, originalMaxPositionEmbeddings: 4096 } as const },
+    ];
+    const u = random([1, 1, 1, 8], 12);
+    const norm = (options: RopeOptions) => products(create(options, 8), u, u, range(1))[0]!;
+    expect(norm(sharp) / norm(plain)).toBeCloseTo(1.4158883 ** 2, 5);
+  });
+
+  it('litgpt#2202: YaRN keeps the fastest pair and interpolates the slowest, not the other way', () => {
+    const { invFreq } = scaled({});
+    const plain = ropeFrequencies({}, { headDim: 64 }).invFreq;
+    expect(invFreq[0]! / plain[0]!).toBe(1);
+    expect(invFreq[31]! / plain[31]!).toBeCloseTo(0.25, 14);
+  });
+
+  it('coreai-models#66: proportional rotation turns channels 0, 1 and 8, 9 of 16, not 0 to 3', () => {
+    const scaling = { type: 'proportional', partialRotaryFactor: 0.25 } as const;
+    const u = random([1, 1, 1, 16], 13);
+    const turned = rotated(create({ scaling }, 16), u, range(1, 3));
+    const moved = Array.from(turned.keys()).filter((i) => Math.abs(turned[i]! - u.dataSync()[i]!) > 1e-6);
+    expect(moved).toEqual([0, 1, 8, 9]);
+  });
+
+  it.each([
+    [4096, 1],
+    [4097, 1 / 3],
+  ])('transformers#33129: at length %i LongRoPE divides by %f', (seqLen, expected) => {
+    const lists = { shortFactor: [1], longFactor: [3] };
+    const scaling = { type: 'longrope' as const, ...lists, originalMaxPositionEmbeddings: 4096, factor: 2 };
+    expect(ropeFrequencies({ scaling }, { headDim: 2, seqLen }).invFreq[0]).toBe(expected);
   });
 });
