@@ -31,6 +31,27 @@ export function copy(ours: string, theirs: string): Binding {
   };
 }
 
+/** The same numbers in the same order under another shape, where the file's has more or fewer axes than ours. */
+export const shaped = (binding: Binding, theirs: Shape): Binding => ({
+  ...binding,
+  theirShapes: () => binding.theirs.map(() => theirs),
+});
+
+/** One tensor for each layer in the file, and one of ours for all of them: [layers, …]. */
+export function stacked(ours: string, theirs: readonly string[]): Binding {
+  return {
+    ours: [ours],
+    theirs,
+    theirShapes: ([shape]) => theirs.map(() => shape!.slice(1)),
+    walk([shape], pair) {
+      const size = sizeOf(shape!.slice(1));
+      theirs.forEach((_, layer) => {
+        for (let i = 0; i < size; i++) pair(0, layer * size + i, layer, i);
+      });
+    },
+  };
+}
+
 /** Where a fused tensor keeps its outputs. */
 export interface Fusion {
   /** Axis of the outputs in the file's matrix: first in torch's Linear, last in GPT-2's Conv1D. */

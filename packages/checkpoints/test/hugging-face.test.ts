@@ -18,9 +18,11 @@ import {
   startCache,
   type Transformer,
 } from '@posenc/core';
+import { deberta } from '@posenc/deberta';
 import { learned } from '@posenc/learned';
 import { nope } from '@posenc/nope';
 import { rope } from '@posenc/rope';
+import { transformerXl } from '@posenc/transformer-xl';
 import type { Tensor2D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -28,7 +30,7 @@ import { loadHuggingFace, readSafetensors, saveHuggingFace, toVariables } from '
 import { expectedOf, folders, hasLegacyConfig, modelsFolder } from './support/reference.ts';
 
 await tf.setBackend('cpu'); // `perLayer` asks its members for their hooks when it is created
-const registry = createRegistry([learned, alibi, rope, nope]);
+const registry = createRegistry([alibi, deberta, learned, nope, rope, transformerXl]);
 const scratch = mkdtempSync(join(tmpdir(), 'posenc hugging face '));
 afterAll(() => rmSync(scratch, { recursive: true }));
 

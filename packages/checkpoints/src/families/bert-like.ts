@@ -52,16 +52,15 @@ export const writeBert = (model: ModelConfig) => ({
   tie_word_embeddings: model.tiedEmbeddings,
 });
 
-/** Everything but the head. `body` is the name that the tensors' names start with. */
-export const bertBindings = (model: ModelConfig, body: string): Binding[] => [
+/** Everything but positions and the head. `body` is what the tensors' names start with, `suffix` what those of q, k and v end with. */
+export const bertBindings = (model: ModelConfig, body: string, suffix = ''): Binding[] => [
   copy('embedding.tokens', `${body}.embeddings.word_embeddings.weight`),
   copy('embedding.types', `${body}.embeddings.token_type_embeddings.weight`),
-  copy('encoding.table', `${body}.embeddings.position_embeddings.weight`),
   ...norm('embedding.norm', `${body}.embeddings.LayerNorm`),
   ...layers(model.numLayers, `${body}.encoder.layer`, (ours, theirs) => [
-    ...linear(`${ours}.attention.query`, `${theirs}.attention.self.query`),
-    ...linear(`${ours}.attention.key`, `${theirs}.attention.self.key`),
-    ...linear(`${ours}.attention.value`, `${theirs}.attention.self.value`),
+    ...linear(`${ours}.attention.query`, `${theirs}.attention.self.query${suffix}`),
+    ...linear(`${ours}.attention.key`, `${theirs}.attention.self.key${suffix}`),
+    ...linear(`${ours}.attention.value`, `${theirs}.attention.self.value${suffix}`),
     ...linear(`${ours}.attention.output`, `${theirs}.attention.output.dense`),
     ...norm(`${ours}.attention.norm`, `${theirs}.attention.output.LayerNorm`),
     ...linear(`${ours}.mlp.up`, `${theirs}.intermediate.dense`),
@@ -69,6 +68,9 @@ export const bertBindings = (model: ModelConfig, body: string): Binding[] => [
     ...norm(`${ours}.mlp.norm`, `${theirs}.output.LayerNorm`),
   ]),
 ];
+
+/** The table of learned positions. */
+export const bertPositions = (body: string) => copy('encoding.table', `${body}.embeddings.position_embeddings.weight`);
 
 /** The head under `cls.predictions`. */
 export const predictions = [

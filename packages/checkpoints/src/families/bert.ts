@@ -1,6 +1,15 @@
 /** BERT (Devlin et al. 2019) with its masked-token head. Learned positions and token types, norms after each sum, tied head. */
 import { z } from '@posenc/core';
-import { bertBindings, bertKeys, olderNames, predictionNames, predictions, readBert, writeBert } from './bert-like.ts';
+import {
+  bertBindings,
+  bertKeys,
+  bertPositions,
+  olderNames,
+  predictionNames,
+  predictions,
+  readBert,
+  writeBert,
+} from './bert-like.ts';
 import { defineFamily } from './family.ts';
 import { only } from './options.ts';
 
@@ -22,7 +31,7 @@ export const bert = defineFamily({
     max_position_embeddings: encoding.numPositions,
     position_embedding_type: 'absolute',
   }),
-  bindings: (model) => [...bertBindings(model, 'bert'), ...predictions],
+  bindings: (model) => [...bertBindings(model, 'bert'), bertPositions('bert'), ...predictions],
   names: {
     ...predictionNames,
     prefix: 'bert.',

@@ -4,6 +4,7 @@ import { bert } from './bert.ts';
 import { bloom } from './bloom.ts';
 import { cohere } from './cohere.ts';
 import { cohere2 } from './cohere2.ts';
+import { debertaV2 } from './deberta-v2.ts';
 import { esm } from './esm.ts';
 import { falcon } from './falcon.ts';
 import type { Family } from './family.ts';
@@ -33,6 +34,7 @@ export const families: readonly Family[] = [
   bloom,
   cohere,
   cohere2,
+  debertaV2,
   esm,
   falcon,
   gemma,

@@ -3,6 +3,7 @@ import { PosencError, z } from '@posenc/core';
 import {
   bertBindings,
   bertKeys,
+  bertPositions,
   languageHead,
   languageHeadNames,
   olderNames,
@@ -42,7 +43,7 @@ export const roberta = defineFamily({
     pad_token_id: Number(encoding.offset) - 1,
     position_embedding_type: 'absolute',
   }),
-  bindings: (model) => [...bertBindings(model, 'roberta'), ...languageHead],
+  bindings: (model) => [...bertBindings(model, 'roberta'), bertPositions('roberta'), ...languageHead],
   names: {
     ...languageHeadNames,
     prefix: 'roberta.',

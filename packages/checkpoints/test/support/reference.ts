@@ -6,7 +6,7 @@ export const modelsFolder = join(import.meta.dirname, '../../golden/models');
 export const folders = readdirSync(modelsFolder).sort();
 
 export interface Expected {
-  readonly kind: 'causal-lm' | 'masked-lm';
+  readonly kind: 'causal-lm' | 'masked-lm' | 'bidirectional-lm';
   readonly tolerance: { readonly logits_abs: number; readonly token_nll_abs: number; readonly perplexity_rel: number };
   readonly inputs: {
     readonly input_ids: readonly (readonly number[])[];
