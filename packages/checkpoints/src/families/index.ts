@@ -28,6 +28,7 @@ import { roberta } from './roberta.ts';
 import { roformer } from './roformer.ts';
 import { smollm3 } from './smollm3.ts';
 import { stablelm } from './stablelm.ts';
+import { xlnet } from './xlnet.ts';
 
 export const families: readonly Family[] = [
   bert,
@@ -57,6 +58,7 @@ export const families: readonly Family[] = [
   roformer,
   smollm3,
   stablelm,
+  xlnet,
 ];
 
 const supported = `supported: ${families.map(({ name }) => name).join(', ')}`;
