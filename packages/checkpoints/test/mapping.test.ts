@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { alibi } from '@posenc/alibi';
 import { createRegistry, PosencError } from '@posenc/core';
+import { deberta } from '@posenc/deberta';
 import { learned } from '@posenc/learned';
 import { nope } from '@posenc/nope';
 import { rope, fromHuggingFace as ropeOf } from '@posenc/rope';
+import { transformerXl } from '@posenc/transformer-xl';
 import * as tf from '@tensorflow/tfjs';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -25,7 +27,7 @@ import {
 import { folders, modelsFolder } from './support/reference.ts';
 
 await tf.setBackend('cpu'); // `perLayer` asks its members for their hooks when it is created
-const registry = createRegistry([learned, alibi, nope, rope]);
+const registry = createRegistry([alibi, deberta, learned, nope, rope, transformerXl]);
 const golden = (folder: string) => readHubFolder(join(modelsFolder, folder));
 const load = (checkpoint: HubCheckpoint) => fromHuggingFace(checkpoint, registry);
 
@@ -264,6 +266,11 @@ describe('refuses', () => {
     ['esm', { position_embedding_type: 'absolute' }, /only models with rotary positions/],
     ['roformer', { embedding_size: 16 }, /"embedding_size" is 16: only models whose embedding is as wide/],
     ['roberta', { max_position_embeddings: 2 }, /"max_position_embeddings" is 2, of which the first 2 rows are unused/],
+    ['deberta-v2', { position_biased_input: true }, /absolute positions besides relative ones cannot be loaded/],
+    ['deberta-v2', { share_att_key: false }, /positions with projections of their own cannot be loaded/],
+    ['xlnet', { attn_type: 'uni' }, /only models that read in both directions can be loaded/],
+    ['modernbert', { local_attention: 15 }, /"local_attention" is 15: expected an even number/],
+    ['modernbert', { classifier_bias: true }, /"classifier_bias" is true and "mlp_bias" is false/],
     ['gemma3', { layer_types: ['full_attention'] }, /"layer_types" lists 1 layers, and the model has 3/],
     ['gpt-neox', { rope_parameters: { partial_rotary_factor: 0.2 } }, /rotary width .* is 3/],
   ])('in %s config.json %o', (folder, config, message) => {

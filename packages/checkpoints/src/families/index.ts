@@ -17,6 +17,7 @@ import { gpt2 } from './gpt2.ts';
 import { gptj } from './gptj.ts';
 import { llama } from './llama.ts';
 import { mistral } from './mistral.ts';
+import { modernbert } from './modernbert.ts';
 import { mpt } from './mpt.ts';
 import { olmo2 } from './olmo2.ts';
 import { opt } from './opt.ts';
@@ -47,6 +48,7 @@ export const families: readonly Family[] = [
   gptj,
   llama,
   mistral,
+  modernbert,
   mpt,
   olmo2,
   opt,
