@@ -9,6 +9,7 @@ import { checkContract, resemblesEncoding } from './plugins/check.ts';
 import { packageAddress, resolvedPackages, resolveFromPosenc } from './plugins/resolve.ts';
 import { digestOf, versionAbove } from './plugins/version.ts';
 import { whyNot } from './plugins/why-not.ts';
+import { packageOfType } from './plugins/workspace.ts';
 
 export interface LoadedEncoding {
   readonly plugin: AnyEncoding;
@@ -25,7 +26,7 @@ export const isModulePath = (specifier: string): boolean => /\.[cm]?[jt]s$/.test
 
 /**
  * Imports modules and returns every encoding they export, each once. A specifier is a path to a .ts, .js, .mts or .mjs file
- * (relative to `cwd`) or the name of a package installed for `cwd` or beside posenc.
+ * (relative to `cwd`) or the name of a package installed for `cwd` or beside posenc, without `@posenc/` if need be.
  * @throws PosencError when a module cannot be found or run, exports no encoding, or exports one that breaks the contract
  */
 export async function loadEncodings(specifiers: readonly string[], cwd: string): Promise<LoadedEncoding[]> {
@@ -72,20 +73,22 @@ async function importModule(specifier: string, cwd: string): Promise<Imported> {
 
 async function importPackage(name: string, cwd: string): Promise<Imported> {
   if (isBuiltin(name)) throw new PosencError(`"${name}" is a part of Node.js, not an encoding`);
-  try {
-    const exports = await import(/* @vite-ignore */ packageAddress(name, cwd));
-    const url = resolvedPackages.get(name)!;
-    return { url, version: versionAbove(fileURLToPath(url)), exports };
-  } catch (error) {
-    const missing =
-      (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND' && String(error).includes(`'${name}'`);
-    if (missing)
-      throw new PosencError(
-        `no package called "${name}" is installed for ${cwd}: npm install ${name}, or give a path such as ./${name}.ts`,
-        { cause: error },
-      );
-    throw new PosencError(`cannot load the package ${name}: ${whyNot(error, undefined, cwd)}`, { cause: error });
-  }
+  for (const candidate of [name, packageOfType(name, cwd)].filter((c) => c !== undefined))
+    try {
+      const exports = await import(/* @vite-ignore */ packageAddress(candidate, cwd));
+      const url = resolvedPackages.get(candidate)!;
+      return { url, version: versionAbove(fileURLToPath(url)), exports };
+    } catch (error) {
+      const missing =
+        (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND' && String(error).includes(`'${candidate}'`);
+      if (!missing)
+        throw new PosencError(`cannot load the package ${candidate}: ${whyNot(error, undefined, cwd)}`, {
+          cause: error,
+        });
+    }
+  throw new PosencError(
+    `no package called "${name}" is installed for ${cwd}: npm install ${name}, or give a path such as ./${name}.ts`,
+  );
 }
 
 /**

@@ -15,13 +15,8 @@ async function json(...argv: string[]) {
 describe('list', () => {
   it('what each encoding fills in the formula of attention', async () => {
     const { encodings, algebra } = await json('list');
-    const rows = encodings as {
-      type: string;
-      holes: string[];
-      parameters: number;
-      equation: string;
-      reference: string;
-    }[];
+    const listed = encodings as { type: string; holes: string[]; reference: string }[];
+    const rows = listed.slice(0, builtIn.length); // after them, in a clone, packages that posenc does not bring
     expect(Object.fromEntries(rows.map((e) => [e.type, e.holes]))).toEqual({
       sinusoidal: ['embed'],
       learned: ['embed'],

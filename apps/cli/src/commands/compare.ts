@@ -10,6 +10,7 @@ import { readJson } from '../config/read.ts';
 import { createEnvironment } from '../environment.ts';
 import { Interrupted } from '../exit.ts';
 import type { Io } from '../io.ts';
+import { withNamed } from '../plugins/named.ts';
 import { createView } from '../progress/view.ts';
 import { commitOf } from '../provenance.ts';
 import { lossCurves, trialFolders } from '../report/curves.ts';
@@ -52,7 +53,8 @@ export const addCompare: AddCommand = (program, io) => {
 
 async function compare(path: string, options: Options, io: Io): Promise<void> {
   const suite = parseSuite(await readJson(path, io), path, path === '-' ? io.cwd : dirname(resolve(io.cwd, path)));
-  const environment = await createEnvironment(options.backend, options.plugin, io);
+  const plugins = await withNamed(options.plugin, suite, io);
+  const environment = await createEnvironment(options.backend, plugins, io);
   const task = environment.tasks.create(suite.task);
   const folder = resolve(io.cwd, options.out ?? join('runs', suite.name));
   const plan = planRun(folder, trialsOf(suite, task, environment), task, environment);
@@ -73,7 +75,7 @@ async function compare(path: string, options: Options, io: Io): Promise<void> {
   try {
     comparison = await runPlan(folder, suite, plan, environment, {
       task,
-      executor: workers({ backend: options.backend, plugins: options.plugin, cwd: io.cwd }),
+      executor: workers({ backend: options.backend, plugins, cwd: io.cwd }),
       workers: atATime,
       signal,
       onEvent: view.apply,

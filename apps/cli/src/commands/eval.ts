@@ -7,6 +7,7 @@ import { InvalidArgumentError } from 'commander';
 import { parseJson } from '../config/json.ts';
 import { createEnvironment } from '../environment.ts';
 import type { Io } from '../io.ts';
+import { trialDocument, withNamed } from '../plugins/named.ts';
 import { toJson } from '../ui/json.ts';
 import { type AddCommand, wholeNumber, withBackend, withExamples, withJson, withPlugins } from './common.ts';
 import { scoreTable } from './train.ts';
@@ -49,14 +50,16 @@ export const addEval: AddCommand = (program, io) => {
 };
 
 async function evaluate(path: string, options: Options, io: Io): Promise<void> {
-  const environment = await createEnvironment(options.backend, options.plugin, io);
-  const { spec, task, model, params, step, notices } = loadTrial(resolve(io.cwd, path), environment);
-  for (const notice of notices) io.stderr.write(`${notice}\n`);
-  const multiples = options.multiples ?? spec.evaluation.multiples;
-  const evaluation = { ...spec.evaluation, multiples, windows: options.windows ?? spec.evaluation.windows };
+  const folder = resolve(io.cwd, path);
   const override = options.encoding === undefined ? undefined : parseJson(options.encoding, '--encoding');
   if (override !== undefined && (typeof override !== 'object' || override === null))
     throw new PosencError(`--encoding is ${options.encoding}: expected a JSON object such as {"type": "rope"}`);
+  const plugins = await withNamed(options.plugin, [trialDocument(folder), { encoding: override }], io);
+  const environment = await createEnvironment(options.backend, plugins, io);
+  const { spec, task, model, params, step, notices } = loadTrial(folder, environment);
+  for (const notice of notices) io.stderr.write(`${notice}\n`);
+  const multiples = options.multiples ?? spec.evaluation.multiples;
+  const evaluation = { ...spec.evaluation, multiples, windows: options.windows ?? spec.evaluation.windows };
   const name = options.encoding ?? spec.name;
   const lengths = [];
   for (const multiple of multiples) {

@@ -7,6 +7,7 @@ import { InvalidArgumentError } from 'commander';
 import { parseJson } from '../config/json.ts';
 import { createEnvironment } from '../environment.ts';
 import type { Io } from '../io.ts';
+import { trialDocument, withNamed } from '../plugins/named.ts';
 import { toJson } from '../ui/json.ts';
 import { type AddCommand, wholeNumber, withBackend, withExamples, withJson, withPlugins } from './common.ts';
 
@@ -47,11 +48,13 @@ export const addGenerate: AddCommand = (program, io) => {
 };
 
 async function run(path: string, options: Options, io: Io): Promise<void> {
-  const environment = await createEnvironment(options.backend, options.plugin, io);
-  const { spec, task, model, params, notices } = loadTrial(resolve(io.cwd, path), environment);
+  const folder = resolve(io.cwd, path);
+  const override = options.encoding === undefined ? undefined : parseJson(options.encoding, '--encoding');
+  const plugins = await withNamed(options.plugin, [trialDocument(folder), { encoding: override }], io);
+  const environment = await createEnvironment(options.backend, plugins, io);
+  const { spec, task, model, params, notices } = loadTrial(folder, environment);
   for (const notice of notices) io.stderr.write(`${notice}\n`);
   const prompt = Array.from(task.tokenizer.encode(options.prompt));
-  const override = options.encoding === undefined ? undefined : parseJson(options.encoding, '--encoding');
   const used = override ? overridden(spec, task, environment, '--encoding', override as object, 1) : model;
   const { maxPosition } = used.encoding.traits;
   if (prompt.length + options.tokens > maxPosition)

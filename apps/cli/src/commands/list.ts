@@ -3,9 +3,12 @@ import { useBackend } from '@posenc/backend';
 import { type AnyEncoding, countParams, type Dims, type Hole, holesOf, type Registry, type Traits } from '@posenc/core';
 import { parseDims } from '../config/dims.ts';
 import { loadRegistry } from '../config/encoding.ts';
+import { registryWith } from '../encodings.ts';
 import { isMistake } from '../exit.ts';
 import { stackText } from '../inspect/words.ts';
 import type { Io } from '../io.ts';
+import { workspaceEncodings } from '../plugins/workspace.ts';
+import { loadEncodings } from '../plugins.ts';
 import { toJson } from '../ui/json.ts';
 import { grouped } from '../ui/numbers.ts';
 import { columns, hanging, painter, widthOf } from '../ui/style.ts';
@@ -36,10 +39,10 @@ export const addList: AddCommand = (program, io) => {
   withPlugins(withJson(command)).action(async (options: { dims?: string; plugin: string[]; json?: true }) => {
     await useBackend('cpu');
     const dims = parseDims(options.dims);
-    const { registry } = await loadRegistry(options.plugin, io);
+    const { registry, broken } = await withWorkspace(options.plugin, io);
     const rows = registry.plugins.map((plugin) => describe(plugin, registry, dims));
-    if (options.json) io.stdout.write(toJson({ dims, encodings: rows, algebra }));
-    else io.stdout.write(textOf(rows, dims, io));
+    if (options.json) io.stdout.write(toJson({ dims, encodings: rows, algebra, broken }));
+    else io.stdout.write(`${textOf(rows, dims, io)}${broken.map(brokenText).join('')}`);
   });
   withExamples(command, io, [
     ['posenc list', 'all encodings'],
@@ -90,6 +93,30 @@ function describe(plugin: AnyEncoding, registry: Registry, dims: Dims): Row | Re
 interface Refusal extends Pick<Row, 'type' | 'equation' | 'reference' | 'notes'> {
   readonly refused: string;
 }
+
+/** All that has a name here: what posenc brings, the plug-ins, and what else the clone holds that posenc may run from. */
+async function withWorkspace(plugins: readonly string[], io: Io): Promise<{ registry: Registry; broken: Broken[] }> {
+  const { loaded, registry } = await loadRegistry(plugins, io);
+  const found: AnyEncoding[] = [];
+  const broken: Broken[] = [];
+  for (const name of workspaceEncodings().keys())
+    try {
+      found.push(...(await loadEncodings([name], io.cwd)).map(({ plugin }) => plugin));
+    } catch (error) {
+      if (!isMistake(error)) throw error;
+      broken.push({ package: name, reason: error.message });
+    }
+  const others = found.filter(({ type }) => !registry.plugins.some((known) => known.type === type));
+  return { registry: registryWith([...loaded.map(({ plugin }) => plugin), ...others]), broken };
+}
+
+/** A package that cannot be loaded, half written say; it does not hide the others. */
+interface Broken {
+  readonly package: string;
+  readonly reason: string;
+}
+
+const brokenText = ({ package: name, reason }: Broken) => `\nNot listed: ${name}\n  ${reason}\n`;
 
 function textOf(rows: readonly (Row | Refusal)[], dims: Dims, { stdout }: Io): string {
   const paint = painter(stdout);

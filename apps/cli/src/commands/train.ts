@@ -16,6 +16,7 @@ import { readJson } from '../config/read.ts';
 import { createEnvironment } from '../environment.ts';
 import { Interrupted } from '../exit.ts';
 import type { Io } from '../io.ts';
+import { withNamed } from '../plugins/named.ts';
 import { createView } from '../progress/view.ts';
 import { toJson } from '../ui/json.ts';
 import { columns } from '../ui/style.ts';
@@ -48,7 +49,7 @@ export const addTrain: AddCommand = (program, io) => {
 
 async function train(path: string, options: Options, io: Io): Promise<void> {
   const suite = parseRun(await readJson(path, io), path, path === '-' ? io.cwd : dirname(resolve(io.cwd, path)));
-  const environment = await createEnvironment(options.backend, options.plugin, io);
+  const environment = await createEnvironment(options.backend, await withNamed(options.plugin, suite, io), io);
   const task = environment.tasks.create(suite.task);
   const [spec] = trialsOf(suite, task, environment);
   const folder = resolve(io.cwd, options.out ?? join('runs', suite.name));

@@ -4,6 +4,8 @@ import { resolve } from 'node:path';
 import { type EncodingConfig, PosencError, type Registry, suggest } from '@posenc/core';
 import { registryWith } from '../encodings.ts';
 import type { Io } from '../io.ts';
+import { withNamed } from '../plugins/named.ts';
+import { packageOfType } from '../plugins/workspace.ts';
 import { isModulePath, type LoadedEncoding, loadEncodings } from '../plugins.ts';
 import { parseJson } from './json.ts';
 import { readJson } from './read.ts';
@@ -21,14 +23,16 @@ const algebra = ['compose', 'perLayer'];
  * package that exports one encoding (`./mine.ts`). Throws PosencError when it is none of these or its config is wrong.
  */
 export async function readEncoding(spec: string, plugins: readonly string[], io: Io): Promise<Given> {
-  const { loaded, registry } = await loadRegistry(plugins, io);
-  const given = (value: unknown, where: string): Given => ({ config: registry.parse(value, where), registry, loaded });
-  const types = [...registry.plugins.map((p) => p.type), ...algebra];
+  const given = async (value: unknown, where: string): Promise<Given> => {
+    const { loaded, registry } = await loadRegistry(await withNamed(plugins, { encoding: value }, io), io);
+    return { config: registry.parse(value, where), registry, loaded };
+  };
+  const types = [...(await loadRegistry(plugins, io)).registry.plugins.map((p) => p.type), ...algebra];
 
   if (spec.trim() === '')
     throw new PosencError(`the encoding is empty: give one of ${types.join(', ')}, JSON, or a file`);
   if (/^\s*[{["]/.test(spec)) return given(parseJson(spec, 'CONFIG'), 'CONFIG');
-  if (types.includes(spec)) return given({ type: spec }, spec);
+  if (types.includes(spec) || packageOfType(spec, io.cwd)) return given({ type: spec }, spec);
   if (isModulePath(spec)) return readModule(spec, plugins, io);
   if (spec === '-') return given(await readJson(spec, io), 'standard input');
   const canBePackage = /^(@[\w.-]+\/)?[\w.-]+$/.test(spec);

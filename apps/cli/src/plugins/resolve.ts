@@ -2,10 +2,11 @@
 import { registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { workspaceEncodings } from './workspace.ts';
 
 const packageScheme = 'posenc-package:';
 
-/** What to import for a package that is looked up from the user's folder, then from posenc's. */
+/** What to import for a package that is looked up from the user's folder, then from posenc's, then among those of a clone. */
 export const packageAddress = (name: string, cwd: string): string =>
   `${packageScheme}${pathToFileURL(join(cwd, 'posenc')).href}#${name}`;
 
@@ -25,28 +26,30 @@ export function resolveFromPosenc(): void {
       if (specifier.startsWith(packageScheme)) {
         const [parentURL, name] = specifier.slice(packageScheme.length).split('#') as [string, string];
         const from = (parent: string) => next(name, { ...context, parentURL: parent });
-        const found = firstOf(
+        const inClone = workspaceEncodings().get(name);
+        const found = firstOf([
           () => from(parentURL),
           () => from(import.meta.url),
-        );
+          ...(inClone ? [() => from(pathToFileURL(join(inClone, 'package.json')).href)] : []), // from inside it knows itself
+        ]);
         resolvedPackages.set(name, found.url);
         return found;
       }
       if (!/^@(posenc|tensorflow)\//.test(specifier)) return next(specifier, context);
-      return firstOf(
+      return firstOf([
         () => next(specifier, context),
         () => next(specifier, { ...context, parentURL: import.meta.url }),
-      );
+      ]);
     },
   });
 }
 
-/** The second if the first finds no such module. */
-function firstOf<T>(first: () => T, second: () => T): T {
+/** The first that finds its module. Throws as the last does when none finds it. */
+function firstOf<T>([first, ...others]: readonly (() => T)[]): T {
   try {
-    return first();
+    return first!();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    return second();
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND' || others.length === 0) throw error;
+    return firstOf(others);
   }
 }
