@@ -1,4 +1,28 @@
-/** Every task of this package, for registries. A new task is one line here. */
+/** Every task of this package: what a registry of tasks begins with. */
+import {
+  addition,
+  copy,
+  fixedOffset,
+  indexing,
+  modularAddition,
+  ordering,
+  parity,
+  reversal,
+  scan,
+  sorting,
+} from './synthetic/index.ts';
 import { text } from './text.ts';
 
-export const builtInTasks = [text] as const;
+export const builtInTasks = [
+  text,
+  addition,
+  reversal,
+  indexing,
+  ordering,
+  copy,
+  parity,
+  sorting,
+  modularAddition,
+  fixedOffset,
+  scan,
+] as const;

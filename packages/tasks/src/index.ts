@@ -1,4 +1,4 @@
-export * from './builtin.ts';
+export * from './built-in.ts';
 export * from './controls.ts';
 export * from './ngram.ts';
 export * from './problems.ts';
