@@ -1,0 +1,2 @@
+export * from './tables.ts';
+export * from './xpos.ts';

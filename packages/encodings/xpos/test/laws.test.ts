@@ -1,0 +1,16 @@
+/** The laws of @posenc/testkit, with every option in at least one config. On cpu for the first two, for all on wasm, which is faster. */
+import { useBackend } from '@posenc/backend';
+import { lawsFor } from '@posenc/testkit';
+import { xpos } from '@posenc/xpos';
+import { beforeAll, describe, it } from 'vitest';
+
+const configs = [{}, { scaleBase: 64, pairing: 'half' }, { base: 500 }, { gamma: 2 }];
+
+for (const [backend, some] of [
+  ['cpu', configs.slice(0, 2)],
+  ['wasm', configs],
+] as const)
+  describe(`laws on ${backend}`, () => {
+    beforeAll(() => useBackend(backend));
+    for (const law of lawsFor(xpos, some, { backends: ['cpu', 'wasm'] })) it(law.name, law.run);
+  });
