@@ -70,7 +70,7 @@ export const deberta = defineEncoding({
     'The defaults are those of the v2 and v3 checkpoints. v1: positionBuckets null, shareAttKey false, normRelEbd false.',
     'The position to content term reads the row of query − key, as the authors’ code does. The paper’s equation has key − query there; with a table of its own that would be a renaming, but both terms share one.',
     'The key projection of positions has no bias (v2 has one): it adds one number to a whole row, which softmax cancels.',
-    'A causal stack works, and reads one half of the table in each term.',
+    'A causal stack works, and reads the upper half of the table only.',
     'DeBERTa adds absolute positions once more before its last layers (the enhanced mask decoder); v2 and v3 add none to the input (position_biased_input false). Neither is part of this encoding.',
   ],
   create: (c, { modelDim, numLayers, numHeads, headDim }) => {
