@@ -1,3 +1,14 @@
 /** Every kernel that JavaScript may call. */
-export * from './matmul';
+export { adamw } from './adamw';
+export { binaryFlat, binaryRows, select } from './binary';
+export { copyRows, gatherRows } from './copy';
+export { crossEntropy, crossEntropyGrad } from './cross-entropy';
+export { gelu, geluGrad } from './gelu';
+export { matmulFewRows, matmulScratchBytes, matmulTiles, packB } from './matmul';
+export { norm, normGrad, normGradRows } from './norm';
+export { reduceColumns, reduceRows, reduceStrip } from './reduce';
+export { segmentSum, segmentSumStrip } from './segment-sum';
 export { setThread } from './simd';
+export { logSoftmax, softmax } from './softmax';
+export { transposeRows, transposeStrip, transposeTurn } from './transpose';
+export { unary } from './unary';

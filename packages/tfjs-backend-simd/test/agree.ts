@@ -74,23 +74,13 @@ export function tensorOf(seed: number, shape: readonly number[], dtype: tf.DataT
   );
 }
 
-/** `tensorOf` with NaN, infinities, zeros and extremes strewn in. */
-export function wildTensorOf(seed: number, shape: readonly number[]): tf.Tensor {
-  const special = [
-    Number.NaN,
-    Number.POSITIVE_INFINITY,
-    Number.NEGATIVE_INFINITY,
-    0,
-    -0,
-    1e-40,
-    3e38,
-    -1e20,
-    88.8,
-    -104,
-  ];
+/** `tensorOf` with NaN, infinities and zeros strewn in, and numbers whose sums leave the range of float32. */
+export function wildTensorOf(seed: number, shape: readonly number[], extremes = true): tf.Tensor {
+  const special = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, -0, 88.8, -104];
+  if (extremes) special.push(1e-40, 3e38, -1e20);
   const next = numbers(seed);
   const size = shape.reduce((n, extent) => n * extent, 1);
-  const value = () => (next() > 0.6 ? special[Math.floor((next() + 1) * 5) % 10]! : 4 * next());
+  const value = () => (next() > 0.6 ? special[Math.floor(((next() + 1) / 2) * special.length)]! : 4 * next());
   return tf.tensor(Float32Array.from({ length: size }, value), [...shape]);
 }
 

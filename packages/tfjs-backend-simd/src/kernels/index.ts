@@ -1,15 +1,45 @@
 /** The kernels that replace those of the cpu backend. What is not listed runs there, on the same memory. */
 import { getKernel, type KernelFunc, registerKernel, unregisterKernel } from '@tensorflow/tfjs-core';
-import type { Kernel } from './kernel.ts';
+import { binaryKernels, select } from './binary.ts';
+import { concat, padV2, slice, splitV, tile } from './copy.ts';
+import { fill, oneHot, onesLike, zerosLike } from './fill.ts';
+import { gatherV2, scatterNd, unsortedSegmentSum } from './gather.ts';
+import type { Kernel, KernelArgs } from './kernel.ts';
 import { batchMatMul } from './matmul.ts';
+import { reduce } from './reduce.ts';
+import { logSoftmax, softmax } from './softmax.ts';
+import { transpose } from './transpose.ts';
+import { unaryKernels } from './unary.ts';
 
 const kernels: Readonly<Record<string, Kernel>> = {
   BatchMatMul: batchMatMul,
+  ...unaryKernels,
+  ...binaryKernels,
+  Select: select,
+  Sum: reduce('Sum'),
+  Mean: reduce('Mean'),
+  Max: reduce('Max'),
+  Softmax: softmax,
+  LogSoftmax: logSoftmax,
+  Transpose: transpose,
+  Slice: slice,
+  Concat: concat,
+  SplitV: splitV,
+  PadV2: padV2,
+  Tile: tile,
+  GatherV2: gatherV2,
+  UnsortedSegmentSum: unsortedSegmentSum,
+  ScatterNd: scatterNd,
+  Fill: fill,
+  ZerosLike: zerosLike,
+  OnesLike: onesLike,
+  OneHot: oneHot,
 };
 
 export function installKernels(): void {
   for (const [kernelName, kernel] of Object.entries(kernels)) {
     if (getKernel(kernelName, 'simd')) unregisterKernel(kernelName, 'simd');
-    registerKernel({ kernelName, backendName: 'simd', kernelFunc: kernel as unknown as KernelFunc });
+    const kernelFunc = (args: KernelArgs) => kernel(args.attrs ? args : { ...args, attrs: {} });
+    registerKernel({ kernelName, backendName: 'simd', kernelFunc: kernelFunc as unknown as KernelFunc });
   }
 }
