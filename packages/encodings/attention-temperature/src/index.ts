@@ -1,0 +1,2 @@
+export * from './attention-temperature.ts';
+export { type Rule, type RuleInput, temperatureAt } from './rules.ts';
