@@ -1,0 +1,23 @@
+/** The laws of @posenc/testkit, with every option in at least one config. On cpu for the first, for all on wasm, which is faster. */
+import { useBackend } from '@posenc/backend';
+import { fire } from '@posenc/fire';
+import { lawsFor } from '@posenc/testkit';
+import { beforeAll, describe, it } from 'vitest';
+
+const configs = [
+  { perLayer: false },
+  {},
+  { threshold: 64 },
+  { threshold: 64, normalizer: 'query' },
+  { hiddenDim: 16 },
+  { threshold: 64, eps: 0.5 },
+];
+
+for (const [backend, some] of [
+  ['cpu', configs.slice(0, 1)],
+  ['wasm', configs],
+] as const)
+  describe(`laws on ${backend}`, () => {
+    beforeAll(() => useBackend(backend));
+    for (const law of lawsFor(fire, some, { backends: ['cpu', 'wasm'] })) it(law.name, law.run);
+  });
