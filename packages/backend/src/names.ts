@@ -1,5 +1,5 @@
 /** What can be asked for. `auto` is `wasm` today. */
-export const backendNames = ['auto', 'cpu', 'wasm', 'tensorflow', 'tensorflow-gpu', 'webgpu'] as const;
+export const backendNames = ['auto', 'cpu', 'wasm', 'simd', 'tensorflow', 'tensorflow-gpu', 'webgpu'] as const;
 
 export type BackendName = (typeof backendNames)[number];
 

@@ -3,6 +3,7 @@ import { PosencError } from '@posenc/core';
 import * as tf from '@tensorflow/tfjs';
 import { prepareCpu } from './cpu.ts';
 import { type BackendInfo, type BackendName, backendNames } from './names.ts';
+import { prepareSimd } from './simd.ts';
 import { prepareTensorFlow } from './tensorflow.ts';
 import { prepareWasm } from './wasm.ts';
 import { prepareWebGpu } from './webgpu.ts';
@@ -11,6 +12,7 @@ const prepare: { readonly [N in BackendName]: () => Promise<BackendInfo> } = {
   auto: prepareWasm,
   cpu: prepareCpu,
   wasm: prepareWasm,
+  simd: prepareSimd,
   tensorflow: () => prepareTensorFlow('tensorflow'),
   'tensorflow-gpu': () => prepareTensorFlow('tensorflow-gpu'),
   webgpu: prepareWebGpu,
