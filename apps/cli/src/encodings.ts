@@ -1,5 +1,6 @@
 /** The encodings that come with posenc. This file is the only one that names them. */
 import { alibi } from '@posenc/alibi';
+import { attentionTemperature } from '@posenc/attention-temperature';
 import { cope } from '@posenc/cope';
 import { type AnyEncoding, createRegistry, type Registry } from '@posenc/core';
 import { deberta } from '@posenc/deberta';
@@ -11,8 +12,23 @@ import { shaw } from '@posenc/shaw';
 import { sinusoidal } from '@posenc/sinusoidal';
 import { t5 } from '@posenc/t5';
 import { transformerXl } from '@posenc/transformer-xl';
+import { xpos } from '@posenc/xpos';
 
-export const builtIn = [sinusoidal, learned, t5, alibi, rope, nope, shaw, transformerXl, deberta, cope, fox] as const;
+export const builtIn = [
+  sinusoidal,
+  learned,
+  t5,
+  alibi,
+  rope,
+  nope,
+  shaw,
+  transformerXl,
+  deberta,
+  cope,
+  fox,
+  xpos,
+  attentionTemperature,
+] as const;
 
 /** The built-in encodings and, after them, others. Throws PosencError when two have the same type. */
 export const registryWith = (others: readonly AnyEncoding[] = []): Registry => createRegistry([...builtIn, ...others]);

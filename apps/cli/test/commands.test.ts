@@ -29,6 +29,8 @@ describe('list', () => {
       deberta: ['scale', 'bias'],
       cope: ['bias'],
       fox: ['carry', 'bias'],
+      xpos: ['rotate'],
+      'attention-temperature': ['scale'],
     });
     for (const { reference } of rows) expect(reference).toMatch(/\d{4}.*https:\/\//);
     expect(algebra.map((node: { type: string }) => node.type)).toEqual(['compose', 'perLayer']);
