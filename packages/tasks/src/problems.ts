@@ -10,7 +10,7 @@
 import { createHash } from 'node:crypto';
 import { below, type Grid, PosencError, type Random, stream, uniform, z } from '@posenc/core';
 import { answerControls } from './controls.ts';
-import { type Batch, defineTask, type EvalRequest, type Task, type TaskPlugin } from './task.ts';
+import { type Batch, defineTask, type EvalRequest, type ProblemSizes, type Task, type TaskPlugin } from './task.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import { checkRequest, positive } from './windows.ts';
 
@@ -145,10 +145,14 @@ function problemTask(type: string, digest: string, options: SplitOptions, family
     );
   }
 
+  function problemSizes(multiple: number): ProblemSizes {
+    const high = Math.floor(multiple * size);
+    return { low: high > size ? Math.max(size, Math.floor((multiple - 1) * size)) + 1 : 1, high, unit };
+  }
+
   function tested({ length, scored, windows }: EvalRequest): Problem[] {
     const multiple = length / scored;
-    const high = Math.floor(multiple * size);
-    const low = Math.max(size, Math.floor((multiple - 1) * size)) + 1;
+    const { low, high } = problemSizes(multiple);
     checkRoom(high, length, multiple);
     if (windows * length > MOST_TOKENS)
       throw new PosencError(
@@ -184,6 +188,7 @@ function problemTask(type: string, digest: string, options: SplitOptions, family
     tokenizer: family.tokenizer,
     digest,
     rowsAreProblems: true,
+    problemSizes,
     trainBatch(random, rows, length) {
       positive({ rows, length });
       checkRoom(size, length, 1);

@@ -48,6 +48,13 @@ export interface Control {
   readonly exactMatch?: number;
 }
 
+/** Problems of `low` to `high` digits, items, …: what `unit` says, in the plural. */
+export interface ProblemSizes {
+  readonly low: number;
+  readonly high: number;
+  readonly unit: string;
+}
+
 export interface Task {
   readonly tokenizer: Tokenizer;
   /** SHA-256 (hex) over the data and all that defines the task: a part of a trial's identity. */
@@ -57,6 +64,8 @@ export interface Task {
    * the exact match of greedy decoding: each argmax was right after the right ones before it, which is all that decoding does.
    */
   readonly rowsAreProblems?: boolean;
+  /** Tasks of problems: the sizes that evaluation at k times the training length draws from, to name columns by. */
+  problemSizes?(multiple: number): ProblemSizes;
   /**
    * Rows for one training step, at most `length` tokens each. All state is in `random`: an equal generator gives an equal batch.
    * @throws PosencError when the data is too short for `length`, or a problem too long

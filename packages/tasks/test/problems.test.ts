@@ -38,6 +38,14 @@ describe.each(types)('%s', (type) => {
     }
   });
 
+  test('sizes are named by the multiple, bins of them touch', () => {
+    const [one, two, three] = [1, 2, 3].map((k) => task.problemSizes!(k));
+    expect(one!.low).toBe(1);
+    expect([two!.low, three!.low]).toEqual([one!.high + 1, two!.high + 1]);
+    expect([two!.high, three!.high]).toEqual([2 * one!.high, 3 * one!.high]);
+    expect(one!.unit).toMatch(/^[a-z]+s$/);
+  });
+
   test('the smallest length is named, it fits, and one less does not', () => {
     const length = smallest(task);
     expect(length).toBeGreaterThan(1);

@@ -1,7 +1,7 @@
 /** From finished trials to what a comparison says. Plain data: the report, the tables and `--json` all read this. */
 
-import type { Control, Task } from '@posenc/tasks';
-import { fixedTargets } from './evaluate.ts';
+import type { Control, ProblemSizes, Task } from '@posenc/tasks';
+import { fixedTargets, type Score } from './evaluate.ts';
 import type { Environment } from './spec.ts';
 import { type PairedDifference, pairedDifference, type Spread, spread } from './stats.ts';
 import { nameOf, type Suite } from './suite.ts';
@@ -19,6 +19,8 @@ export interface Cell {
   readonly exactMatch?: Spread;
   /** Of the loss, to the baseline at the same length; absent for the baseline itself and where either is missing. */
   readonly difference?: PairedDifference;
+  /** Of the exact match, likewise; here higher is better. */
+  readonly exactMatchDifference?: PairedDifference;
 }
 
 export interface Row {
@@ -31,15 +33,26 @@ export interface Row {
   readonly positions: readonly number[] | null;
 }
 
+/** What one column of a task of problems was measured on. */
+export interface ProblemSet {
+  readonly multiple: number;
+  /** How many problems. */
+  readonly count: number;
+  /** Absent: the task does not say. */
+  readonly sizes?: ProblemSizes;
+}
+
 export interface Comparison {
   readonly kind: 'posenc comparison';
   readonly suite: Suite;
   readonly baseline: string;
+  /** Tasks of problems only: what stands at 1×, 2×, …. Targets differ between these, and the score to read is `exactMatch`. */
+  readonly problems?: readonly ProblemSet[];
   readonly rows: readonly Row[];
   /** What counting reaches at 1× (text: unigram and bigram), and every entry with its position numbers shuffled at 1×. */
   readonly controls: {
     readonly data: readonly Control[];
-    readonly shuffled: readonly { readonly name: string; readonly loss: Spread }[];
+    readonly shuffled: readonly { readonly name: string; readonly loss: Spread; readonly exactMatch?: Spread }[];
   };
   readonly costs: readonly {
     readonly name: string;
@@ -82,12 +95,14 @@ export function summarize(
     kind: 'posenc comparison',
     suite,
     baseline,
+    ...(task.rowsAreProblems && { problems: problemSets(suite, task) }),
     rows,
     controls: {
       data: task.controls(fixedTargets(task, suite.training.length, 1, suite.evaluation)),
       shuffled: suite.encodings.flatMap((entry) => {
-        const losses = of(nameOf(entry)).flatMap((trial) => trial.shuffled?.loss ?? []);
-        return losses.length === suite.seeds.length ? [{ name: nameOf(entry), loss: spread(losses) }] : [];
+        const scores = of(nameOf(entry)).flatMap((t) => (typeof t.shuffled?.loss === 'number' ? t.shuffled : []));
+        if (scores.length < suite.seeds.length) return [];
+        return [{ name: nameOf(entry), loss: spread(scores.map((score) => score.loss)), ...exactMatchOf(scores) }];
       }),
     },
     costs: suite.encodings.map((entry) => {
@@ -103,6 +118,21 @@ export function summarize(
     trials,
     environment: { backend: environment.backend, versions: environment.versions, ...provenance },
   };
+}
+
+const problemSets = ({ evaluation, training }: Suite, task: Task): ProblemSet[] =>
+  evaluation.multiples.map((multiple) => {
+    const batches = fixedTargets(task, training.length, multiple, evaluation);
+    const sizes = task.problemSizes?.(multiple);
+    return { multiple, count: batches.reduce((sum, { targets }) => sum + targets.rows, 0), ...(sizes && { sizes }) };
+  });
+
+const exactMatches = (scores: readonly (Score | null)[]): number[] =>
+  scores.flatMap((score) => score?.exactMatch ?? []);
+
+function exactMatchOf(scores: readonly (Score | null)[]): { readonly exactMatch?: Spread } {
+  const values = exactMatches(scores);
+  return values.length > 0 ? { exactMatch: spread(values) } : {};
 }
 
 const evaluationOf = (trial: TrialResult, name: string) => trial.evaluations.find((e) => e.name === name);
@@ -121,17 +151,23 @@ function cell(
   const scores = mine.map((trial) => scoreOf(trial, name, multiple));
   if (scores.some((score) => score === null)) return { multiple, length, status: 'undefined' };
   const losses = scores.map((score) => score!.loss);
-  const reference = theirs.map((trial) => scoreOf(trial, baseline, multiple)?.loss);
-  const exact = scores.flatMap((score) => score!.exactMatch ?? []);
-  const comparable = name !== baseline && reference.every((loss) => loss !== undefined);
+  const exact = exactMatches(scores);
+  const references = theirs.flatMap((trial) => scoreOf(trial, baseline, multiple) ?? []);
+  const comparable = name !== baseline && references.length === theirs.length;
   return {
     multiple,
     length,
     status: 'ok',
     loss: spread(losses),
     accuracy: spread(scores.map((score) => score!.accuracy)),
-    ...(exact.length > 0 && { exactMatch: spread(exact) }),
-    ...(comparable && { difference: pairedDifference(losses, reference as number[]) }),
+    ...exactMatchOf(scores),
+    ...(comparable && {
+      difference: pairedDifference(
+        losses,
+        references.map(({ loss }) => loss),
+      ),
+      ...(exact.length > 0 && { exactMatchDifference: pairedDifference(exact, exactMatches(references)) }),
+    }),
   };
 }
 

@@ -12,6 +12,7 @@ import {
   type Session,
   startSession,
   summarize,
+  type TrialResult,
   trainingSchema,
   trainStep,
   trialId,
@@ -133,9 +134,57 @@ describe('a comparison', () => {
       expect(row.positions).toBeNull();
       for (const cell of row.cells) expect(cell).toMatchObject({ status: 'ok', exactMatch: { n: 2 } });
     }
+    expect(comparison.problems).toEqual([
+      { multiple: 1, count: 6, sizes: { low: 1, high: 3, unit: 'digits' } },
+      { multiple: 2, count: 6, sizes: { low: 4, high: 6, unit: 'digits' } },
+    ]);
+    expect(comparison.controls.shuffled.map(({ exactMatch }) => exactMatch?.n)).toEqual([2, 2]);
     expect(comparison.controls.data.map((control) => control.name)).toEqual(['uniform', 'unigram', 'bigram', 'place']);
     expect(comparison.controls.data.every((control) => control.exactMatch !== undefined)).toBe(true);
     expect(JSON.parse(JSON.stringify(comparison))).toEqual(comparison);
+  });
+
+  it('pairs exact matches by seed, higher being better, and knows nothing of them for text', async () => {
+    const s = suite();
+    const task = create(s.task);
+    const exact = { nope: [0.25, 0.5], RoPE: [0.5, 0.75] };
+    const trials = trialsOf(s, task, environment).map((spec): TrialResult => {
+      const score = {
+        loss: 1,
+        accuracy: 0.9,
+        tokens: 20,
+        exactMatch: exact[spec.name as 'nope' | 'RoPE'][spec.seed - 1]!,
+      };
+      const lengths = (override: object | null) => ({
+        name: override ? 'RoPE + PI' : spec.name,
+        override,
+        lengths: [1, 2].map((multiple) => ({ multiple, length: 12 * multiple, score: multiple === 1 ? score : null })),
+        positions: null,
+      });
+      return {
+        id: `${spec.name} ${spec.seed}`,
+        name: spec.name,
+        seed: spec.seed,
+        encoding: spec.encoding,
+        status: 'finished',
+        steps: 1,
+        tokens: 1,
+        parameters: { total: 1, encoding: 0 },
+        evaluations: [lengths(null), ...spec.overrides.map(({ encoding }) => lengths(encoding))],
+        shuffled: null,
+        timing: { trainSeconds: 1, medianStepSeconds: 1, tokensPerSecond: 1 },
+      };
+    });
+    const { rows } = summarize(s, trials, task, environment, {});
+    const [nope, rope, pi] = rows.map((row) => row.cells);
+    expect(nope![0]).toMatchObject({ exactMatch: { mean: 0.375 } });
+    expect(nope![0]).not.toHaveProperty('exactMatchDifference');
+    for (const cells of [rope, pi])
+      expect(cells![0]!.exactMatchDifference).toEqual({ mean: 0.25, sd: 0, n: 2, margin: 0, verdict: 'higher' });
+    expect(rope![1]).toEqual({ multiple: 2, length: 24, status: 'undefined' });
+
+    const text = summarize(s, trials, textTask('to be or not to be, '.repeat(40)), environment, {});
+    expect(text).not.toHaveProperty('problems');
   });
 
   it('is refused before anything runs when its rows are too short for the problems', () => {
