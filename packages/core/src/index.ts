@@ -7,6 +7,7 @@ export * from './decode.ts';
 export * from './encoding.ts';
 export * from './errors.ts';
 export * from './input.ts';
+export * from './kernels/adamw.ts';
 export * from './kernels/cross-entropy.ts';
 export * from './kernels/cumulative-sum.ts';
 export * from './kernels/norm.ts';

@@ -14,7 +14,7 @@ import { PosencError } from './errors.ts';
 import { type Input, place } from './input.ts';
 import { activations } from './kernels/activation.ts';
 import { dropout } from './kernels/dropout.ts';
-import { rmsStandardize, standardize } from './kernels/norm.ts';
+import { layerNorm, rmsNorm } from './kernels/norm.ts';
 import { createMask, type Mask, type MaskRequest } from './mask.ts';
 import { type OffsetPlan, planOffsets } from './offsets.ts';
 import { type Params, withoutPrefix, withPrefix } from './params.ts';
@@ -138,8 +138,7 @@ function selfAttention(x: Tensor2D, path: string, hooks: LayerHooks, scope: Laye
   const normed = (side: 'query' | 'key', n: number): Tensor4D => {
     const u = linear(x, `${path}.${side}`, scope);
     if (!c.qkNorm) return heads(u, n);
-    const unit = <T extends Tensor>(v: T) =>
-      tf.mul(rmsStandardize(v, c.normEps), gain(`${path}.${side}Norm`, scope)) as T;
+    const unit = <T extends Tensor>(v: T) => rmsNorm(v, gain(`${path}.${side}Norm`, scope), c.normEps);
     return c.qkNorm === 'projection' ? heads(unit(u), n) : unit(heads(u, n));
   };
   const q = normed('query', c.numHeads);
@@ -218,10 +217,9 @@ function linear(x: Tensor2D, path: string, { params }: Scope): Tensor2D {
 
 function norm(x: Tensor2D, path: string, scope: Scope): Tensor2D {
   const { c, params } = scope;
-  const unit = c.norm === 'layernorm' ? standardize(x, c.normEps) : rmsStandardize(x, c.normEps);
-  const scaled = tf.mul(unit, gain(path, scope)) as Tensor2D;
-  const bias = params[`${path}.bias`];
-  return bias ? (tf.add(scaled, bias) as Tensor2D) : scaled;
+  return c.norm === 'layernorm'
+    ? layerNorm(x, gain(path, scope), params[`${path}.bias`], c.normEps)
+    : rmsNorm(x, gain(path, scope), c.normEps);
 }
 
 function gain(path: string, { c, params }: Scope): Tensor {

@@ -1,6 +1,6 @@
 /** AdamW over all parameters as one vector: a dozen tensor operations a step, however many parameters there are. */
 
-import { type ParamSpecs, sizeOf, type Variables } from '@posenc/core';
+import { adamwStep, type ParamSpecs, sizeOf, type Variables } from '@posenc/core';
 import type { Scalar, Tensor, Tensor1D, Variable } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 
@@ -45,16 +45,13 @@ export function createAdamW(params: Variables, specs: ParamSpecs, options: AdamW
     return tf.tidy(() => {
       const raw = flatten(gradients);
       const norm = tf.sqrt(tf.sum(tf.square(raw))) as Scalar;
-      const g = tf.mul(raw, tf.minimum(1, tf.div(clipNorm, tf.maximum(norm, 1e-12))));
-      m.assign(tf.add(tf.mul(m, beta1), tf.mul(g, 1 - beta1)));
-      v.assign(tf.add(tf.mul(v, beta2), tf.mul(tf.square(g), 1 - beta2)));
-      const direction = tf.div(
-        tf.mul(m, 1 / (1 - beta1 ** step)),
-        tf.add(tf.sqrt(tf.mul(v, 1 / (1 - beta2 ** step))), epsilon),
-      );
-      const flat = flatten(variables);
-      const next = tf.sub(flat, tf.mul(tf.add(direction, tf.mul(flat, decay)), learningRate)) as Tensor1D;
-      tf.split(next, sizes).forEach((piece, i) => {
+      const clip = tf.minimum(1, tf.div(clipNorm, tf.maximum(norm, 1e-12))) as Scalar;
+      const state = { theta: flatten(variables), m: m as Tensor1D, v: v as Tensor1D };
+      const options = { beta1, beta2, epsilon, learningRate, step };
+      const next = adamwStep(state, { gradient: raw, decay, clip }, options);
+      m.assign(next.m);
+      v.assign(next.v);
+      tf.split(next.theta, sizes).forEach((piece, i) => {
         variables[i]!.assign(piece.reshape(variables[i]!.shape));
       });
       return norm;

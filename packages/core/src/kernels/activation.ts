@@ -2,22 +2,37 @@
 
 import type { Tensor2D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
+import { ensureGradient, hasKernel, runKernel } from './fused.ts';
 
 type Activation = (x: Tensor2D) => Tensor2D;
 
-const silu: Activation = (x) => tf.mul(x, tf.sigmoid(x));
+/** `composed`, or one kernel where the backend has it. */
+function smooth(kind: 'gelu' | 'gelu-tanh' | 'silu', composed: Activation): Activation {
+  return (x) => {
+    if (!hasKernel('Gelu')) return composed(x);
+    ensureGradient('Gelu', {
+      inputs: ['x'],
+      outputs: [],
+      backward: ([dy], [u], attributes) => ({ x: runKernel('GeluGrad', { dy: dy!, x: u! }, attributes)[0]! }),
+    });
+    return runKernel('Gelu', { x }, { kind })[0] as Tensor2D;
+  };
+}
+
+const silu = smooth('silu', (x) => tf.mul(x, tf.sigmoid(x)));
 
 /** x·Φ(x), Φ the normal distribution function (Hendrycks & Gimpel 2016, 1606.08415). */
-const gelu: Activation = (x) => tf.mul(tf.mul(x, 0.5), tf.add(tf.erf(tf.mul(x, Math.SQRT1_2)), 1));
+const gelu = smooth('gelu', (x) => tf.mul(tf.mul(x, 0.5), tf.add(tf.erf(tf.mul(x, Math.SQRT1_2)), 1)));
 
 /** The tanh approximation (GPT-2), written with a sigmoid: ½(1 + tanh u) = σ(2u). */
-const geluTanh: Activation = (x) =>
+const geluTanh = smooth('gelu-tanh', (x) =>
   tf.mul(
     x,
     tf.sigmoid(
       tf.mul(x, tf.add(tf.mul(tf.square(x), 2 * 0.044715 * Math.sqrt(2 / Math.PI)), 2 * Math.sqrt(2 / Math.PI))),
     ),
-  );
+  ),
+);
 
 export const activations: Readonly<Record<string, { readonly gated: boolean; readonly apply: Activation }>> = {
   relu: { gated: false, apply: (x) => tf.relu(x) },

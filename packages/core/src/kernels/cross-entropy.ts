@@ -2,12 +2,28 @@
 
 import type { Tensor, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
+import { ensureGradient, hasKernel, runKernel } from './fused.ts';
 
 /**
  * −log softmax(logits)[label], nats per token: [N, V], labels [N] → [N]. A label below 0 is not scored: its loss and
  * gradient are 0. The gradient is softmax − one-hot, without keeping the one-hot matrix of the forward pass.
  */
 export function crossEntropy(logits: Tensor2D, labels: Int32Array): Tensor1D {
+  return hasKernel('CrossEntropy') ? fused(logits, labels) : composed(logits, labels);
+}
+
+function fused(logits: Tensor2D, labels: Int32Array): Tensor1D {
+  ensureGradient('CrossEntropy', {
+    inputs: ['logits', 'labels'],
+    outputs: [false, true],
+    backward: ([dy], [logits, labels, logSum]) => ({
+      logits: runKernel('CrossEntropyGrad', { dy: dy!, logits: logits!, labels: labels!, logSum: logSum! })[0]!,
+    }),
+  });
+  return runKernel('CrossEntropy', { logits, labels: tf.tensor1d(labels, 'int32') })[0] as Tensor1D;
+}
+
+function composed(logits: Tensor2D, labels: Int32Array): Tensor1D {
   const vocabSize = logits.shape[1];
   const scored = Float32Array.from(labels, (label) => (label >= 0 ? 1 : 0));
   const target = () =>

@@ -2,6 +2,39 @@
 
 import type { Tensor } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
+import { ensureGradient, hasKernel, runKernel } from './fused.ts';
+
+/** standardize(x)·gain + bias. gain, bias: [D]. */
+export function layerNorm<T extends Tensor>(x: T, gain: Tensor, bias: Tensor | undefined, epsilon: number): T {
+  if (hasKernel('LayerNorm')) return fusedNorm('LayerNorm', x, gain, bias, epsilon);
+  const scaled = tf.mul(standardize(x, epsilon), gain);
+  return (bias ? tf.add(scaled, bias) : scaled) as T;
+}
+
+/** rmsStandardize(x)·gain. gain: [D]. */
+export function rmsNorm<T extends Tensor>(x: T, gain: Tensor, epsilon: number): T {
+  if (hasKernel('RmsNorm')) return fusedNorm('RmsNorm', x, gain, undefined, epsilon);
+  return tf.mul(rmsStandardize(x, epsilon), gain) as T;
+}
+
+function fusedNorm<T extends Tensor>(
+  name: 'LayerNorm' | 'RmsNorm',
+  x: T,
+  gain: Tensor,
+  bias: Tensor | undefined,
+  epsilon: number,
+): T {
+  ensureGradient(name, {
+    inputs: ['x', 'gain'],
+    outputs: [false, true, true],
+    backward([dy], [x, gain, mean, rstd]) {
+      const inputs = { dy: dy!, x: x!, gain: gain!, mean: mean!, rstd: rstd! };
+      const [dx, dgain, dbias] = runKernel(`${name}Grad`, inputs);
+      return { x: dx!, gain: dgain!, bias: dbias! };
+    },
+  });
+  return runKernel(name, { x, gain, ...(bias && { bias }) }, { epsilon })[0] as T;
+}
 
 /** x̂ = (x − mean) / √(var + eps) over the last axis (Ba 2016, 1607.06450); gain and bias are applied by the caller. */
 export function standardize<T extends Tensor>(x: T, eps: number): T {

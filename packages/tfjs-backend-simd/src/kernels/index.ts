@@ -1,11 +1,15 @@
 /** The kernels that replace those of the cpu backend. What is not listed runs there, on the same memory. */
 import { getKernel, type KernelFunc, registerKernel, unregisterKernel } from '@tensorflow/tfjs-core';
+import { adamw } from './adamw.ts';
 import { binaryKernels, select } from './binary.ts';
 import { concat, padV2, slice, splitV, tile } from './copy.ts';
+import { crossEntropy, crossEntropyGrad } from './cross-entropy.ts';
 import { fill, oneHot, onesLike, zerosLike } from './fill.ts';
 import { gatherV2, scatterNd, unsortedSegmentSum } from './gather.ts';
+import { gelu, geluGrad } from './gelu.ts';
 import type { Kernel, KernelArgs } from './kernel.ts';
 import { batchMatMul } from './matmul.ts';
+import { norm, normGrad } from './norm.ts';
 import { reduce } from './reduce.ts';
 import { logSoftmax, softmax } from './softmax.ts';
 import { transpose } from './transpose.ts';
@@ -34,6 +38,15 @@ const kernels: Readonly<Record<string, Kernel>> = {
   ZerosLike: zerosLike,
   OnesLike: onesLike,
   OneHot: oneHot,
+  LayerNorm: norm(1),
+  LayerNormGrad: normGrad(1),
+  RmsNorm: norm(0),
+  RmsNormGrad: normGrad(0),
+  CrossEntropy: crossEntropy,
+  CrossEntropyGrad: crossEntropyGrad,
+  Gelu: gelu,
+  GeluGrad: geluGrad,
+  AdamW: adamw,
 };
 
 export function installKernels(): void {
