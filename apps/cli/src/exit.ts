@@ -23,3 +23,13 @@ export function internalReport(error: unknown, argv: readonly string[]): string 
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
+
+/** All was said already; only the exit code is left to give. */
+export class Verdict extends Error {
+  override readonly name = 'Verdict';
+  readonly code: number;
+  constructor(code: number) {
+    super(`exit with ${code}`);
+    this.code = code;
+  }
+}

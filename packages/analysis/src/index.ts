@@ -1,0 +1,3 @@
+export type { Finding } from './lint/finding.ts';
+export { lintHuggingFace, lintRules } from './lint/hugging-face.ts';
+export { lintStack, type Stack, stackRules } from './lint/stack.ts';
