@@ -1,8 +1,14 @@
 /** config.json of Hugging Face models in our words: every model of golden/models, in both spellings, and what is refused. */
-import { createRegistry } from '@posenc/core';
+import { attentionTemperature } from '@posenc/attention-temperature';
+import { createRegistry, range } from '@posenc/core';
+import { nope } from '@posenc/nope';
 import { fromHuggingFace, rope } from '@posenc/rope';
-import { describe, expect, it } from 'vitest';
+import type { Tensor } from '@tensorflow/tfjs';
+import * as tf from '@tensorflow/tfjs';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { load } from './golden.ts';
+
+beforeAll(() => tf.setBackend('cpu'));
 
 const models = load<Record<string, { config: object; legacy?: object }>>('models/configs');
 
@@ -241,9 +247,33 @@ describe('known models', () => {
     ['type "default" with keys it does not read', { rope_scaling: { type: 'default', factor: 4 } }, turned()],
   ])('%s', (_, config, wanted) => expect(fromHuggingFace(config)).toEqual(wanted));
 
-  it('what is returned is a config that a registry takes', () => {
-    const { type: _, ...options } = fromHuggingFace(models['phi3-longrope']!.config) as { type: string };
-    expect(createRegistry([rope]).parse({ type: 'rope', ...options })).toMatchObject(options);
+  it('a number of channels and the same as a fraction', () =>
+    expect(fromHuggingFace(llama({ rotary_dim: 8, partial_rotary_factor: 0.5 }))).toEqual(turned({ rotaryDim: 8 })));
+});
+
+describe('what is returned is a config that a registry takes', () => {
+  const registry = createRegistry([rope, nope, attentionTemperature]);
+  const sizes = { modelDim: 32, embeddingDim: 32, numLayers: 4, numHeads: 2, numKvHeads: 1, headDim: 16, causal: true };
+  const layersOf = (config: object) => {
+    const encoding = registry.create(registry.parse(fromHuggingFace(config)), sizes);
+    const hooks = encoding.hooks({})({ query: range(1, 11), key: range(1, 11), seqLen: range(1, 12) });
+    return [0, 1, 2, 3].map((layer) => hooks.layer!(layer));
+  };
+
+  it.each(Object.keys(expected))('%s', (name) => {
+    const layers = layersOf(models[name]!.config);
+    expect(layers.some(({ rotate }) => rotate)).toBe(true);
+  });
+
+  it('Llama 4: the layer without RoPE has the temperature, and it alone', () => {
+    const layers = layersOf(models['llama4-text']!.config);
+    expect(layers.map(({ rotate }) => rotate !== undefined)).toEqual([true, true, true, false]);
+    expect(layers.map(({ scale }) => scale !== undefined)).toEqual([false, false, false, true]);
+    expect((layers[3]!.scale as Tensor).dataSync()[0]).toBeCloseTo(1 + 0.5 * Math.log(2), 6); // position 11, steps of 12
+  });
+
+  it('SmolLM3 and Cohere 2: the fourth layer has nothing', () => {
+    for (const name of ['smollm3', 'cohere2']) expect(layersOf(models[name]!.config)[3]).toEqual({});
   });
 });
 
@@ -313,6 +343,11 @@ describe('what it cannot mean is refused', () => {
       'two widths',
       llama({ rotary_pct: 0.25, partial_rotary_factor: 0.5 }),
       '"partial_rotary_factor" is 0.5 and "rotary_pct" is 0.25',
+    ],
+    [
+      'two widths',
+      llama({ rotary_dim: 4, partial_rotary_factor: 0.5 }),
+      '"rotary_dim" is 4, and 0.5 of 16 channels are 8, two spellings',
     ],
     ['an odd width', llama({ rope_theta: 1, partial_rotary_factor: 0.45 }), 'channels turn in pairs'],
     ['a base that is no number', llama({ rope_theta: '10000' }), '"rope_theta" is "10000"; expected a number'],

@@ -108,11 +108,20 @@ function pairingOf(config: Source, { pairing = 'half' }: Family): Pick<RopeOptio
   return chosen === 'half' ? {} : { pairing: chosen };
 }
 
-function widthOf(inside: number | null | undefined, { config, family, place, partialRotaryFactor }: Surroundings) {
+function widthOf(
+  inside: number | null | undefined,
+  around: Surroundings,
+): Pick<RopeOptions, 'rotaryDim' | 'partialRotaryFactor'> {
+  const { config, family, place, partialRotaryFactor, headDim } = around;
   const own = config.number('qk_rope_head_dim'); // DeepSeek: a part of the head of its own, which turns as a whole
   if (own !== undefined) return { rotaryDim: own };
   const part = agree(place, config.place)('partial_rotary_factor', inside, partialRotaryFactor);
-  const rotaryDim = config.number('rotary_dim') ?? (part === undefined ? family.rotaryDim : undefined);
+  const told = config.number('rotary_dim');
+  if (told !== undefined && part !== undefined && headDim !== undefined && Math.floor(part * headDim) !== told)
+    throw new PosencError(
+      `${config.place}: "rotary_dim" is ${told}, and ${part} of ${headDim} channels are ${Math.floor(part * headDim)}, two spellings of one thing: keep the right one`,
+    );
+  const rotaryDim = told ?? (part === undefined ? family.rotaryDim : undefined);
   if (rotaryDim !== undefined) return { rotaryDim };
   const factor = part ?? family.partialRotaryFactor ?? 1;
   return factor === 1 ? {} : { partialRotaryFactor: factor };
