@@ -15,7 +15,7 @@ async function examplesOf(command: string): Promise<string[]> {
 }
 
 describe('examples in the help', () => {
-  it.each(['inspect', 'list', 'schema'])('%s', async (command) => {
+  it.each(['inspect', 'list', 'schema', 'new'])('%s', async (command) => {
     const lines = await examplesOf(command);
     expect(lines.length).toBeGreaterThanOrEqual(2);
     const results = batch(

@@ -19,6 +19,7 @@ import { renderTable } from '../report/table.ts';
 import { dryRun } from '../trials/dry-run.ts';
 import { workers } from '../trials/workers.ts';
 import { toJson } from '../ui/json.ts';
+import { quoted } from '../ui/shell.ts';
 import { type AddCommand, wholeNumber, withBackend, withExamples, withJson, withPlugins } from './common.ts';
 
 interface Options {
@@ -113,11 +114,10 @@ function refuseToMix(folder: string, plan: Plan, options: Options, io: Io): void
 }
 
 function commandLine(path: string, options: Options): string {
-  const quote = (text: string) => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
-  const words = ['posenc', 'compare', quote(path)];
-  if (options.out) words.push('--out', quote(options.out));
+  const words = ['posenc', 'compare', quoted(path)];
+  if (options.out) words.push('--out', quoted(options.out));
   if (options.backend !== 'auto') words.push('--backend', options.backend);
-  for (const plugin of options.plugin) words.push('--plugin', quote(plugin));
+  for (const plugin of options.plugin) words.push('--plugin', quoted(plugin));
   if (options.resume) words.push('--resume');
   return words.join(' ');
 }

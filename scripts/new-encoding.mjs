@@ -1,0 +1,7 @@
+/** `npm run new-encoding -- NAME`: a new encoding as a package of this repository, linked into the workspace. */
+import { ensureSetup, posenc, root, run } from './lib.mjs';
+
+ensureSetup();
+const made = await posenc(['new', ...process.argv.slice(2)], { cwd: root });
+process.exitCode = made || (await run('pnpm', ['install', '--prefer-offline', '--reporter=silent']));
+if (!process.exitCode) console.error('\nThe first step is done: it is linked.');
