@@ -7,6 +7,7 @@ import { addEval } from './commands/eval.ts';
 import { addGenerate } from './commands/generate.ts';
 import { addInspect } from './commands/inspect.ts';
 import { addList } from './commands/list.ts';
+import { addNew } from './commands/new.ts';
 import { addSchema } from './commands/schema.ts';
 import { addTrain } from './commands/train.ts';
 import { exit, Interrupted, internalReport, isMistake } from './exit.ts';
@@ -22,6 +23,7 @@ const commands: readonly AddCommand[] = [
   addGenerate,
   addInspect,
   addList,
+  addNew,
   addDoctor,
   addSchema,
 ];
