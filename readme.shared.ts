@@ -1,5 +1,6 @@
 /** A test for a package's README: its example runs, and prints what the README says. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { format } from 'node:util';
 import { expect, test, vi } from 'vitest';
 
 /**
@@ -21,7 +22,7 @@ export function testReadme(testFile: string): void {
     const log = vi.spyOn(console, 'log').mockImplementation(() => {});
     try {
       await import(/* @vite-ignore */ file.href);
-      expect(log.mock.calls.map((args) => args.join(' ')).join('\n')).toBe(promised);
+      expect(log.mock.calls.map((args) => format(...args)).join('\n')).toBe(promised);
     } finally {
       log.mockRestore();
     }
