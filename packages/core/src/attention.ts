@@ -3,6 +3,7 @@
 import type { Tensor2D, Tensor3D, Tensor4D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 import type { LayerHooks, Site } from './encoding.ts';
+import { hasAttentionKernel, streamingAttention } from './kernels/attention-kernel.ts';
 import { dropout } from './kernels/dropout.ts';
 import type { Mask } from './mask.ts';
 import type { OffsetPlan } from './offsets.ts';
@@ -41,6 +42,7 @@ export function attention(
   hooks: LayerHooks,
   context: AttentionContext,
 ): Tensor4D {
+  if (hasAttentionKernel() && streams(hooks, context)) return streamed(q, k, v, hooks, context);
   const { mask, softcap } = context;
   const hide = (scores: Tensor4D) => (mask.additive ? (tf.add(scores, mask.additive) as Tensor4D) : scores);
   const scaled = (): Tensor4D => {
@@ -64,6 +66,28 @@ export function attention(
   if (mask.alive) weights = tf.mul(weights, mask.alive) as Tensor4D;
   if (context.dropout) weights = dropout(weights, context.dropout.rate, context.dropout.random);
   return hooks.mix ? hooks.mix(weights, repeatHeads(v, q.shape[1])) : grouped(weights, v, false);
+}
+
+/** Whether the hooks need no matrix of scores or weights: then one kernel does it all, with the same results. */
+function streams({ scores, bias, mix, scale, relativeBias }: LayerHooks, context: AttentionContext): boolean {
+  const { mask, offsets, dropout: dropped } = context;
+  const perQuery = scale === undefined || typeof scale === 'number' || scale.shape[3] === 1;
+  const knownMask = mask.request !== undefined || (mask.additive === undefined && mask.alive === undefined);
+  const diagonal = !relativeBias || (offsets?.consecutive ?? false);
+  return !scores && !bias && !mix && !dropped?.rate && perQuery && knownMask && diagonal;
+}
+
+function streamed(q: Tensor4D, k: Tensor4D, v: Tensor4D, hooks: LayerHooks, context: AttentionContext): Tensor4D {
+  const { scale = 1, relativeBias } = hooks;
+  const { mask, offsets, scoreScale, softcap } = context;
+  const rotated = hooks.rotate?.(q, 'query') ?? q;
+  const fixed = typeof scale === 'number';
+  return streamingAttention(fixed ? rotated : (tf.mul(rotated, scale) as Tensor4D), k, v, {
+    scale: fixed ? scoreScale * scale : scoreScale,
+    softcap,
+    mask: mask.request,
+    bias: relativeBias?.(offsets!.offsets),
+  });
 }
 
 /** a [B, H, n, ·] times b (or its transpose) [B, Hkv, ·, ·]: queries of one group share a key/value head without copies of it. */

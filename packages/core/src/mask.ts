@@ -23,13 +23,37 @@ export interface Mask {
   readonly additive?: Tensor4D;
   /** [B|1, 1, Tq, 1] 0 for rows that see nothing at all, whose output is zeros; absent when there are none. */
   readonly alive?: Tensor4D;
+  /** What it was made from, for kernels that need no matrix. */
+  readonly request?: MaskRequest;
 }
 
 /** Finite, so that a fully hidden row stays free of NaN; far below any score and bias, so that softmax gives exact zeros. */
 export const HIDDEN = -1e9;
 
-/** Order in the sequence decides what is causal, not position numbers (those may repeat, jump or be shuffled). */
+/**
+ * Order in the sequence decides what is causal, not position numbers (those may repeat, jump or be shuffled). The [Tq, Tk]
+ * tensors are made when first asked for, in the tidy of whoever asks.
+ */
 export function createMask(request: MaskRequest): Mask {
+  let made: Tensors | undefined;
+  const tensors = (): Tensors => {
+    if (!made || made.additive?.isDisposed || made.alive?.isDisposed) made = maskTensors(request);
+    return made;
+  };
+  return {
+    request,
+    get additive() {
+      return tensors().additive;
+    },
+    get alive() {
+      return tensors().alive;
+    },
+  };
+}
+
+type Tensors = Pick<Mask, 'additive' | 'alive'>;
+
+function maskTensors(request: MaskRequest): Tensors {
   const { causal, numQueries, numKeys, slidingWindow, real, segments } = request;
   const rows = Math.max(real?.rows ?? 1, segments?.rows ?? 1);
   const values = new Float32Array(rows * numQueries * numKeys);

@@ -12,6 +12,8 @@ import { at } from './positions.ts';
 export interface OffsetPlan {
   /** What each of the n columns stands for: the distinct offsets that occur, ascending; or their folds, in any order. */
   readonly offsets: Int32Array;
+  /** Consecutive positions: column c stands for the offset key − query of which row i has key c + i − (Tq − 1), if any. */
+  readonly consecutive: boolean;
   /** [H, n] (one number per column, the same for every query) → [B|1, H, Tq, Tk]. */
   expand(row: Tensor2D): Tensor4D;
   /** [B, H, Tq, n] (each query has its own numbers) → [B, H, Tq, Tk]: the relative shift of Transformer-XL. */
@@ -27,12 +29,14 @@ export interface OffsetPlan {
  *   scattered they share a column, so that a plan is never wider than the encoding's table.
  */
 export function planOffsets(query: Grid, key: Grid, fold = (offset: number): number => offset): OffsetPlan {
-  const layout = isRange(query) && isRange(key) ? diagonals(query, key, fold) : lookup(query, key, fold);
+  const consecutive = isRange(query) && isRange(key);
+  const layout = consecutive ? diagonals(query, key, fold) : lookup(query, key, fold);
   const { shift, collect } = layout;
   return {
     get offsets() {
       return layout.offsets;
     },
+    consecutive,
     expand: layout.expand,
     shift,
     // One key (a token's keys against one query, seen from the keys): its own vector each, instead of all and a choice of one.

@@ -1,5 +1,12 @@
 /** Every kernel that JavaScript may call. */
 export { adamw } from './adamw';
+export {
+  attention,
+  attentionBlock,
+  attentionGrad,
+  attentionGradScratchBytes,
+  attentionScratchBytes,
+} from './attention';
 export { binaryFlat, binaryRows, select } from './binary';
 export { copyRows, gatherRows } from './copy';
 export { crossEntropy, crossEntropyGrad } from './cross-entropy';

@@ -223,7 +223,7 @@ function multiplyTile(
 }
 
 /** One tile: 6 rows by 8 columns of C, added to what is there if `add`. */
-function tile6x8(a: usize, b: usize, c: usize, K: i32, N: i32, add: bool): void {
+export function tile6x8(a: usize, b: usize, c: usize, K: i32, N: i32, add: bool): void {
   const zero = f32x4.splat(0);
   let c00 = zero, c01 = zero, c10 = zero, c11 = zero, c20 = zero, c21 = zero;
   let c30 = zero, c31 = zero, c40 = zero, c41 = zero, c50 = zero, c51 = zero;

@@ -95,6 +95,11 @@ export class SimdBackend extends MathBackendCPU {
     return this.data.get(dataId).values as TypedArray;
   }
 
+  /** 32-bit words at an address of this memory. */
+  words(address: number, count: number): Int32Array {
+    return new Int32Array(this.#memory.buffer, address, count);
+  }
+
   /** The same numbers under another shape: one more reference to them. */
   alias(x: TensorInfo, shape: number[]): TensorInfo {
     this.incRef(x.dataId);

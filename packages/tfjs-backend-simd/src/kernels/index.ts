@@ -1,6 +1,7 @@
 /** The kernels that replace those of the cpu backend. What is not listed runs there, on the same memory. */
 import { getKernel, type KernelFunc, registerKernel, unregisterKernel } from '@tensorflow/tfjs-core';
 import { adamw } from './adamw.ts';
+import { attention, attentionGrad } from './attention.ts';
 import { binaryKernels, select } from './binary.ts';
 import { concat, padV2, slice, splitV, tile } from './copy.ts';
 import { crossEntropy, crossEntropyGrad } from './cross-entropy.ts';
@@ -47,6 +48,8 @@ const kernels: Readonly<Record<string, Kernel>> = {
   Gelu: gelu,
   GeluGrad: geluGrad,
   AdamW: adamw,
+  Attention: attention,
+  AttentionGrad: attentionGrad,
 };
 
 export function installKernels(): void {

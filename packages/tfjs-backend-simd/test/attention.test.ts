@@ -1,0 +1,152 @@
+/** The streaming kernel through core's attention, against its composed path on the cpu backend, with all gradients. */
+import * as tf from '@tensorflow/tfjs';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { attention } from '../../core/src/attention.ts';
+import type { Grid, LayerHooks } from '../../core/src/encoding.ts';
+import { createMask, type MaskRequest } from '../../core/src/mask.ts';
+import { planOffsets } from '../../core/src/offsets.ts';
+import { range } from '../../core/src/positions.ts';
+import { useSimd } from '../src/index.ts';
+import { agree, numbers, seeds, tensorOf } from './agree.ts';
+
+interface Case {
+  readonly B: number;
+  readonly H: number;
+  readonly Hkv: number;
+  readonly Tq: number;
+  readonly Tk: number;
+  readonly Dr: number;
+  readonly Dv: number;
+  readonly mask?: Partial<MaskRequest>;
+  readonly softcap?: number;
+  readonly biased?: boolean;
+  readonly scale?: 'number' | 'perQuery';
+  readonly seed?: number;
+}
+
+/** The result and the gradients of q, k, v and the bias row. */
+function run({ B, H, Hkv, Tq, Tk, Dr, Dv, mask, softcap, biased, scale, seed = 1 }: Case): tf.Tensor[] {
+  const inputs = [
+    tf.mul(tensorOf(seed, [B, H, Tq, Dr]), 3),
+    tensorOf(seed + 1, [B, Hkv, Tk, Dr]),
+    tensorOf(seed + 2, [B, Hkv, Tk, Dv]),
+    ...(biased ? [tensorOf(seed + 3, [H, Tq + Tk - 1])] : []),
+  ];
+  const weights = tensorOf(seed + 4, [B, H, Tq, Dv]);
+  const request = mask && createMask({ causal: false, numQueries: Tq, numKeys: Tk, ...mask });
+  const f = (...[q, k, v, row]: tf.Tensor[]) => {
+    const hooks: LayerHooks = {
+      ...(row && { relativeBias: () => row as tf.Tensor2D }),
+      ...(scale === 'number' && { scale: 1.5 }),
+      ...(scale === 'perQuery' && { scale: tensorOf(seed + 5, [1, 1, Tq, 1]) as tf.Tensor4D }),
+    };
+    return attention(q as tf.Tensor4D, k as tf.Tensor4D, v as tf.Tensor4D, hooks, {
+      mask: request ?? {},
+      scoreScale: 0.4,
+      softcap,
+      offsets: planOffsets(range(Tq, Tk - Tq), range(Tk)),
+    });
+  };
+  return [f(...inputs), ...tf.grads((...x) => tf.sum(tf.mul(f(...x), weights)))(inputs)];
+}
+
+const tolerance = 3e-5;
+const base: Case = { B: 2, H: 4, Hkv: 4, Tq: 60, Tk: 60, Dr: 8, Dv: 8 };
+
+function grid(rows: number, cols: number, value: (b: number, t: number) => number): Grid {
+  return {
+    rows,
+    cols,
+    data: Int32Array.from({ length: rows * cols }, (_, i) => value(Math.floor(i / cols), i % cols)),
+  };
+}
+
+test.each<[string, Partial<Case>]>([
+  ['everything visible', {}],
+  ['causal', { mask: { causal: true } }],
+  ['one block exactly', { Tq: 48, Tk: 48, mask: { causal: true } }],
+  ['three blocks, heads of 32', { Tq: 131, Tk: 131, Dr: 32, Dv: 32, mask: { causal: true } }],
+  ['sliding window', { Tq: 150, Tk: 150, mask: { causal: true, slidingWindow: 10 } }],
+  ['sliding window on both sides', { Tq: 150, Tk: 150, mask: { slidingWindow: 20 } }],
+  ['a window of one', { mask: { causal: true, slidingWindow: 1 } }],
+  ['new queries after cached keys', { Tq: 5, Tk: 70, mask: { causal: true } }],
+  ['one query', { Tq: 1, Tk: 70, mask: { causal: true } }],
+  ['grouped queries', { H: 6, Hkv: 2, mask: { causal: true } }],
+  ['odd widths, values of another width', { Dr: 13, Dv: 5, mask: { causal: true } }],
+  ['softcap', { softcap: 0.7, mask: { causal: true } }],
+  ['relative bias', { biased: true, mask: { causal: true } }],
+  ['relative bias both ways, softcap, groups', { H: 4, Hkv: 2, Tq: 100, Tk: 100, biased: true, softcap: 1.3 }],
+  ['a factor', { scale: 'number' }],
+  ['a factor for each query', { scale: 'perQuery', mask: { causal: true } }],
+  ['left padding', { mask: { causal: true, real: grid(2, 60, (b, t) => +(t >= 10 * b)) } }],
+  ['padding for all rows alike', { mask: { real: grid(1, 60, (_, t) => +(t < 50)) } }],
+  ['a row of padding only', { mask: { real: grid(2, 60, (b) => b) } }],
+  ['packed', { mask: { causal: true, segments: grid(2, 60, (b, t) => Math.floor(t / (17 + b))) } }],
+])('%s', async (_, changes) => {
+  await agree(() => run({ ...base, ...changes }), tolerance);
+});
+
+test('any sizes', async () => {
+  const size = (max: number) => fc.integer({ min: 1, max });
+  const lengths = fc.oneof(size(10), size(120));
+  await fc.assert(
+    fc.asyncProperty(
+      ...([size(3), size(3), size(2), lengths, fc.nat({ max: 60 }), size(20), size(20), seeds] as const),
+      async (B, Hkv, group, Tq, past, Dr, Dv, seed) => {
+        const next = numbers(seed);
+        const Tk = Tq + past;
+        const mask = {
+          causal: next() > 0,
+          ...(next() > 0 && { slidingWindow: 1 + Math.floor((next() + 1) * 40) }),
+          ...(next() > 0 && { real: grid(B, Tk, () => +(next() > -0.5)) }),
+          ...(next() > 0 && { segments: grid(1, Tk, (_, t) => Math.floor(t / 11)) }),
+        };
+        const rest = { biased: next() > 0, ...(next() > 0 && { softcap: 2 }) };
+        await agree(() => run({ B, H: Hkv * group, Hkv, Tq, Tk, Dr, Dv, mask, seed, ...rest }), tolerance);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('scores far beyond the range of exp, NaN and infinity', async () => {
+  await agree(() => {
+    const q = tf.mul(tensorOf(1, [1, 1, 60, 4]), 1000) as tf.Tensor4D;
+    return attention(
+      q,
+      tensorOf(2, [1, 1, 60, 4]) as tf.Tensor4D,
+      tensorOf(3, [1, 1, 60, 4]) as tf.Tensor4D,
+      {},
+      { mask: createMask({ causal: true, numQueries: 60, numKeys: 60 }), scoreScale: 1 },
+    );
+  }, 1e-3);
+  await useSimd();
+  const values = tf.tidy(() => {
+    const v = tf.buffer([1, 1, 60, 4], 'float32', tensorOf(3, [1, 1, 60, 4]).dataSync() as Float32Array);
+    v.set(Number.NaN, 0, 0, 55, 0);
+    const mask = createMask({ causal: true, numQueries: 60, numKeys: 60 });
+    const [q, k] = [tensorOf(1, [1, 1, 60, 4]), tensorOf(2, [1, 1, 60, 4])] as tf.Tensor4D[];
+    return attention(q!, k!, v.toTensor() as tf.Tensor4D, {}, { mask, scoreScale: 1 }).dataSync();
+  });
+  // Queries before 48 are in blocks that never meet the key.
+  expect(values.subarray(0, 4 * 48).every(Number.isFinite)).toBe(true);
+  expect(values[4 * 59]).toBeNaN();
+});
+
+test('memory grows with the length, not with its square', async () => {
+  await useSimd();
+  const peak = (T: number) => {
+    tf.engine().startScope();
+    const before = (tf.memory() as unknown as { bytesReserved: number }).bytesReserved;
+    const q = tf.zeros([1, 2, T, 8]);
+    const mask = createMask({ causal: true, numQueries: T, numKeys: T });
+    const f = (u: tf.Tensor) =>
+      tf.sum(attention(u as tf.Tensor4D, u as tf.Tensor4D, u as tf.Tensor4D, {}, { mask, scoreScale: 1 }));
+    tf.grad(f)(q).dataSync();
+    tf.engine().endScope();
+    return (tf.memory() as unknown as { bytesReserved: number }).bytesReserved - before;
+  };
+  // A matrix of scores would be 2 × 8192² × 4 bytes = 512 MiB.
+  expect(peak(8192)).toBeLessThan(64 * 2 ** 20);
+});
