@@ -1,4 +1,14 @@
-import { type Dims, explicit, PosencError } from '@posenc/core';
+import {
+  attention,
+  createMask,
+  type Dims,
+  explicit,
+  HIDDEN,
+  PosencError,
+  planOffsets,
+  range,
+  type Site,
+} from '@posenc/core';
 import * as tf from '@tensorflow/tfjs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type AlibiConfig, alibi, alibiBias, alibiSlopes } from '../src/index.ts';
@@ -22,7 +32,14 @@ beforeAll(async () => {
 
 describe('config', () => {
   test('defaults are the authors’ code', () => {
-    expect(parse({})).toEqual({ maxBias: 8, slopes: 'press', learnable: false });
+    expect(parse({})).toEqual({
+      maxBias: 8,
+      slopes: 'press',
+      bidirectional: 'symmetric',
+      scaled: false,
+      precision: 'exact',
+      learnable: false,
+    });
   });
 
   test.each([
@@ -33,6 +50,10 @@ describe('config', () => {
     { slopes: [0.5, -0.5] },
     { slopes: [Number.NaN] },
     { learnable: 'yes' },
+    { bidirectional: true },
+    { precision: 'float16' },
+    { precision: 'bfloat16', learnable: true },
+    { precision: 'bfloat16', bidirectional: 'halfSlope' },
     { type: 'alibi' },
   ])('rejects %j', (input) => {
     expect(alibi.config.safeParse(input).success).toBe(false);
@@ -118,6 +139,120 @@ describe('encoding', () => {
       expect(Array.from(bias.dataSync(), (v) => v + 0)).toEqual(expected);
       expect(Array.from(alibiBias(alibiSlopes(3), offsets), (v) => v + 0)).toEqual(expected);
     }
+  });
+});
+
+describe('directions of a bidirectional stack', () => {
+  const bias = (input: object, numHeads: number, causal = false) => {
+    const created = alibi.create(parse(input), dims(numHeads, causal));
+    const start = created.params.logSlopes?.init;
+    const params: Record<string, tf.Tensor> =
+      start?.kind === 'values' ? { logSlopes: tf.tensor1d([...start.values]) } : {};
+    const offsets = Int32Array.of(-2, -1, 0, 1, 2);
+    return created.hooks(params)(at).layer!(0).relativeBias!(offsets).arraySync();
+  };
+  const close = (rows: readonly (readonly number[])[], expected: readonly (readonly number[])[]) => {
+    expect(rows.map((row) => row.length)).toEqual(expected.map((row) => row.length));
+    expected.flat().forEach((value, i) => {
+      expect(rows.flat()[i]! / (value || 1)).toBeCloseTo(value && 1, 6);
+    });
+  };
+  const [left, right] = [
+    (m: number) => [-2 * m, -m, 0, HIDDEN, HIDDEN],
+    (m: number) => [HIDDEN, HIDDEN, 0, -m, -2 * m],
+  ];
+
+  test.each([false, true])(
+    'asymmetric: half of the heads see left, half right, with the same slopes (learnable %s)',
+    (learnable) => {
+      const [steep, gentle] = [1 / 16, 1 / 256]; // the slopes of two heads
+      close(bias({ bidirectional: 'asymmetric', learnable }, 4), [
+        left(steep),
+        left(gentle),
+        right(steep),
+        right(gentle),
+      ]);
+      close(bias({ bidirectional: 'asymmetric', learnable }, 3), [left(steep), left(gentle), right(1 / 256)]);
+    },
+  );
+
+  test('asymmetric, listed slopes: one per head, as they are', () => {
+    close(bias({ bidirectional: 'asymmetric', slopes: [1, 0.5] }, 2), [left(1), right(0.5)]);
+  });
+
+  test.each([false, true])('half a slope less before the query (learnable %s)', (learnable) => {
+    const row = (m: number) => [-1.5 * m, -0.5 * m, 0, -m, -2 * m];
+    close(bias({ bidirectional: 'halfSlope', learnable }, 2), [row(1 / 16), row(1 / 256)]);
+  });
+
+  test.each(['asymmetric', 'halfSlope'])('%s means nothing in a causal stack', (bidirectional) => {
+    expect(bias({ bidirectional }, 4, true)).toEqual(bias({}, 4, true));
+  });
+
+  test('a head that looks one way gives the other no weight', () => {
+    const created = alibi.create(parse({ bidirectional: 'asymmetric' }), dims(2, false));
+    const [positions, hooks] = [range(3), created.hooks({})({ query: range(3), key: range(3), seqLen: range(3) })];
+    const zeros = tf.zeros<tf.Rank.R4>([1, 2, 3, 4]);
+    const weights = attention(
+      zeros,
+      zeros,
+      tf.mul(tf.ones([1, 2, 1, 1]), tf.eye(3).reshape([1, 1, 3, 3])),
+      hooks.layer!(0),
+      {
+        mask: createMask({ causal: false, numQueries: 3, numKeys: 3 }),
+        scoreScale: 0.5,
+        offsets: planOffsets(positions, positions),
+      },
+    );
+    const seen = Array.from(weights.dataSync(), (weight) => (weight > 0 ? 1 : 0));
+    expect(seen).toEqual([1, 0, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1, 0, 0, 1]);
+  });
+
+  test('tables: a slope per token where it is one, else a value', () => {
+    const table = (input: object, causal: boolean) => alibi.tables!(parse(input), dims(4, causal))[0]!;
+    expect(table({ bidirectional: 'asymmetric' }, true)).toMatchObject({ quantity: 'slope', data: alibiSlopes(4) });
+    expect(table({ bidirectional: 'asymmetric' }, false)).toMatchObject({
+      quantity: 'value',
+      data: Float64Array.of(1 / 16, 1 / 256, 1 / 16, 1 / 256),
+    });
+    expect(table({ bidirectional: 'halfSlope' }, false).quantity).toBe('value');
+    expect(table({ scaled: true }, false)).toMatchObject({ quantity: 'slope', data: alibiSlopes(4).map((m) => m / 2) });
+  });
+});
+
+describe('Falcon', () => {
+  test('scaled: divided by √headDim, as the scores are', () => {
+    const row = (input: object) =>
+      alibi.create(parse(input), dims(3)).hooks({})(at).layer!(0).relativeBias!(Int32Array.of(-300, -1)).dataSync();
+    expect(Array.from(row({ scaled: true }))).toEqual(Array.from(row({}), (value) => value / 2));
+  });
+
+  test('rounded by position: causal only, and it matters where the tokens stand', () => {
+    expect(alibi.create(parse({ precision: 'bfloat16' }), dims(4)).traits).toMatchObject({
+      shiftInvariant: false,
+      requiresCausal: true,
+    });
+    const bias = (start: number) => {
+      const positions = range(3, start);
+      const hooks = alibi.create(parse({ precision: 'bfloat16' }), dims(1)).hooks({})({
+        query: positions,
+        key: positions,
+        seqLen: positions,
+      });
+      return Array.from(hooks.layer!(1).bias!({} as Site).dataSync(), (value) => 256 * value + 0);
+    };
+    expect(bias(0)).toEqual([0, 1, 2, -1, 0, 1, -2, -1, 0]);
+    expect(bias(256)).toEqual([0, 0, 2, 0, 0, 2, -2, -2, 0]); // 257 is 256 in bfloat16
+  });
+
+  test('one table for all layers, no tensor leaked', () => {
+    const created = alibi.create(parse({ precision: 'bfloat16' }), dims(2));
+    const before = tf.memory().numTensors;
+    tf.tidy(() => {
+      const hooks = created.hooks({})(at);
+      expect(hooks.layer!(1).bias!({} as Site)).toBe(hooks.layer!(0).bias!({} as Site));
+    });
+    expect(tf.memory().numTensors).toBe(before);
   });
 });
 

@@ -1,5 +1,5 @@
 /** Every case of golden/ is run here or left out, with a reason, in golden/README.md. */
-import { at, type Dims, fromMask, type Grid, range } from '@posenc/core';
+import { at, type Dims, explicit, fromMask, type Grid, range, type Site } from '@posenc/core';
 import * as tf from '@tensorflow/tfjs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type AlibiConfig, alibi, alibiBias, alibiSlopes } from '../src/index.ts';
@@ -32,19 +32,30 @@ interface Case {
 const gridOf = ({ shape, data }: Tensor): Grid => ({ rows: shape[0]!, cols: shape[1]!, data: Int32Array.from(data) });
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i);
 
+const dims = (heads: number, headDim: number, causal: boolean): Dims => ({
+  modelDim: heads * headDim,
+  embeddingDim: heads * headDim,
+  numLayers: 1,
+  numHeads: heads,
+  numKvHeads: heads,
+  headDim,
+  causal,
+});
+
 function biasOf(heads: number, options: Partial<AlibiConfig>): (offsets: Int32Array) => Float32Array {
-  const dims: Dims = {
-    modelDim: heads,
-    embeddingDim: heads,
-    numLayers: 1,
-    numHeads: heads,
-    numKvHeads: heads,
-    headDim: 1,
-    causal: false,
-  };
   const none = range(1);
-  const hooks = alibi.create(alibi.config.parse(options), dims).hooks({})({ query: none, key: none, seqLen: none });
+  const created = alibi.create(alibi.config.parse(options), dims(heads, 1, false));
+  const hooks = created.hooks({})({ query: none, key: none, seqLen: none });
   return (offsets) => hooks.layer!(0).relativeBias!(offsets).dataSync<'float32'>();
+}
+
+/** Falcon’s numbers, as its encoding gives them: [B, H, Tq, Tk] flat. */
+function falconBias(query: Grid, key: Grid, heads: number, headDim: number, scaled: boolean): number[] {
+  const config = alibi.config.parse({ precision: 'bfloat16', scaled });
+  const hooks = alibi.create(config, dims(heads, headDim, true)).hooks({})({ query, key, seqLen: query });
+  const bias = hooks.layer!(0).bias!({} as Site);
+  expect(bias.shape).toEqual([Math.max(query.rows, key.rows), heads, query.cols, key.cols]);
+  return Array.from(bias.dataSync());
 }
 
 /** The relativeBias hook's number for every batch row, head, query and key: [B, H, Tq, Tk] flat. */
@@ -60,17 +71,13 @@ function biasBetween(query: Grid, key: Grid, heads: number, options: Partial<Ali
   );
 }
 
-/** Nearest bfloat16, ties to even. */
-function bfloat16(value: number): number {
-  const bits = new Uint32Array(Float32Array.of(value).buffer);
-  bits[0] = (bits[0]! + 0x7fff + ((bits[0]! >>> 16) & 1)) & 0xffff0000;
-  return new Float32Array(bits.buffer)[0]!;
-}
-
 function runSlopes(c: Case): void {
   const slopes = alibiSlopes(c.heads, { maxBias: c.alibi_bias_max ?? 8 });
   const pairs: [ArrayLike<number>, readonly number[]][] = [[slopes, c.slopes]];
-  if (c.falcon_bfloat16_slopes) pairs.push([slopes.map(bfloat16), c.falcon_bfloat16_slopes]);
+  if (c.falcon_bfloat16_slopes) {
+    const config = alibi.config.parse({ precision: 'bfloat16' });
+    pairs.push([alibi.tables!(config, dims(c.heads, 1, true))[0]!.data, c.falcon_bfloat16_slopes]);
+  }
   for (const [ours, theirs] of pairs) {
     expect(ours.length).toBe(c.heads);
     theirs.forEach((slope, h) => {
@@ -89,7 +96,9 @@ function runKeyBias(c: Case): void {
     ? gridOf(c.attention_mask)
     : { rows: 1, cols: keys, data: new Int32Array(keys).fill(1) };
   const positions = fromMask(mask);
-  const ours = biasBetween(positions, positions, c.heads);
+  const ours = c.id.startsWith('falcon')
+    ? falconBias(positions, positions, c.heads, 1, false)
+    : biasBetween(positions, positions, c.heads);
   let compared = 0;
   for (const b of upTo(mask.rows))
     for (const h of upTo(c.heads))
@@ -106,18 +115,24 @@ function runKeyBias(c: Case): void {
 
 function runFullBias(c: Case): void {
   const [Tq, Tk] = c.bias.shape.slice(-2) as [number, number];
-  const query = c.query_positions ? gridOf(c.query_positions) : range(Tq, Tk - Tq); // the last Tq of Tk positions
+  const halfSlope = c.id.startsWith('deepmind');
+  const first = halfSlope ? 0 : Tk - Tq; // the others: the last Tq of Tk positions
+  const query = c.query_positions ? gridOf(c.query_positions) : range(Tq, first);
   const key = c.key_positions ? gridOf(c.key_positions) : range(Tk);
   const total = c.total_heads ?? c.heads;
-  const options = total === c.heads ? {} : { slopes: [...alibiSlopes(c.heads), ...Array(total - c.heads).fill(0)] };
+  const options: Partial<AlibiConfig> = {
+    ...(total !== c.heads && { slopes: [...alibiSlopes(c.heads), ...Array<number>(total - c.heads).fill(0)] }),
+    ...(halfSlope && { bidirectional: 'halfSlope' }),
+  };
   expect(largestDifference(biasBetween(query, key, total, options), c.bias.data)).toBeLessThan(1e-6);
 }
 
 /** The module's attention in float64 from its q, k, v and our biases; queries with nothing to see are not compared. */
-function runAttention(c: Case, options: Partial<AlibiConfig> = {}): void {
+function runAttention(c: Case): void {
   const [B, H, T, Dh] = c.q.shape as [number, number, number, number];
   const positions = fromMask(gridOf(c.attention_mask!));
-  const bias = biasBetween(positions, positions, H, options);
+  const bias =
+    c.id === 'attention-falcon' ? falconBias(positions, positions, H, Dh, true) : biasBetween(positions, positions, H);
   const out: number[] = [];
   const expected: number[] = [];
   for (const b of upTo(B))
@@ -158,11 +173,7 @@ const runners: Record<string, (c: Case) => void> = {
   slopes: runSlopes,
   'key-bias': runKeyBias,
   'full-bias': runFullBias,
-  attention: (c) =>
-    // Falcon's bias goes in before the division by √Dh
-    c.id === 'attention-falcon'
-      ? runAttention(c, { slopes: Array.from(alibiSlopes(c.heads), (slope) => slope / Math.sqrt(c.head_dim)) })
-      : runAttention(c),
+  attention: runAttention,
 };
 
 beforeAll(async () => {
@@ -177,6 +188,28 @@ describe('alibi.json: slopes, biases and attention of the libraries', () => {
     for (const id of excluded.keys()) expect(cases.map((c) => c.id)).toContain(id);
   });
   test.each(cases.filter((c) => !excluded.has(c.id)))('$id', (c) => runners[c.kind]!(c));
+});
+
+describe('falcon.json: rounded as transformers rounds, positions to 1048576', () => {
+  interface Falcon {
+    readonly id: string;
+    readonly heads: number;
+    readonly positions: number[];
+    readonly alibi: number[][];
+  }
+  const { cases } = golden<{ cases: Falcon[] }>('falcon.json');
+  test.each(cases)('$id', ({ heads, positions, alibi: theirs }) => {
+    // From position 0, whose number is 0: theirs as they are, every bit.
+    const whole = falconBias(range(1), explicit([positions]), heads, 64, false);
+    expect(whole).toEqual(theirs.flat());
+    const scaled = falconBias(range(1), explicit([positions]), heads, 64, true);
+    expect(scaled).toEqual(theirs.flat().map((value) => value / 8));
+    // From any other: theirs less the query’s own.
+    const query = positions.indexOf(1000);
+    const relative = falconBias(explicit([[1000]]), explicit([positions]), heads, 64, false);
+    const expected = theirs.flatMap((row) => row.map((value) => value - row[query]!));
+    expect(largestDifference(relative, expected)).toBeLessThan(6e-8 * Math.max(...expected.map(Math.abs)));
+  });
 });
 
 describe('exact.json: 60-digit arithmetic, distances to 1048576', () => {

@@ -5,7 +5,20 @@ import { useBackend } from '@posenc/backend';
 import { lawsFor } from '@posenc/testkit';
 import { beforeAll, describe, it } from 'vitest';
 
-const configs = [{}, { learnable: true }, { slopes: 'geometric' }, { maxBias: 4 }];
+const configs = [
+  {},
+  { learnable: true },
+  { slopes: 'geometric' },
+  { maxBias: 4 },
+  { bidirectional: 'asymmetric' },
+  { bidirectional: 'asymmetric', learnable: true },
+  { bidirectional: 'halfSlope' },
+  { bidirectional: 'halfSlope', learnable: true },
+  { scaled: true },
+  { scaled: true, learnable: true },
+  { precision: 'bfloat16' },
+  { precision: 'bfloat16', scaled: true },
+];
 
 for (const [backend, some] of [
   ['cpu', configs.slice(0, 2)],

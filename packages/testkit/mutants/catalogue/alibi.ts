@@ -1,16 +1,17 @@
 import { bfloat16, type Mutant } from '../mutant.ts';
 
 const file = 'alibi.ts';
+const rules = 'bias.ts';
 const encoding = 'alibi';
-const term = '-slopes[Math.floor(i / n)]! * Math.abs(offsets[i % n]!)';
-const learnable = 'return tf.mul<Tensor2D>(tf.exp(logSlopes).neg().reshape([numHeads, 1]), distances);';
+const term = '-slopes[head]! * distance';
+const learnable = 'tf.mul<Tensor2D>(slopes, distances)';
 const fixed = 'return encoding({ traits, params: {}, hooks: () => () => ({ layer: () => ({ relativeBias }) }) });';
 
 export const alibiMutants: readonly Mutant[] = [
   {
     encoding,
     bug: 'the sign of the bias flipped: far tokens favoured',
-    edits: [{ file, find: term, replace: 'slopes[Math.floor(i / n)]! * Math.abs(offsets[i % n]!)' }],
+    edits: [{ file: rules, find: term, replace: 'slopes[head]! * distance' }],
     configs: [{}],
     caughtBy: 'tables',
   },
@@ -18,7 +19,7 @@ export const alibiMutants: readonly Mutant[] = [
     encoding,
     bug: 'the wrong sign on one side: signed offsets in a bidirectional stack',
     seen: 'attention_with_linear_biases#5',
-    edits: [{ file, find: term, replace: 'slopes[Math.floor(i / n)]! * offsets[i % n]!' }],
+    edits: [{ file: rules, find: term, replace: 'slopes[head]! * offsets[i % n]!' }],
     configs: [{}],
     caughtBy: 'tables',
   },
@@ -44,7 +45,7 @@ export const alibiMutants: readonly Mutant[] = [
     encoding,
     bug: 'distances cut at 0, a causal rule, in a bidirectional stack',
     seen: 'KERPLE’s authors (causal only)',
-    edits: [{ file, find: term, replace: '-slopes[Math.floor(i / n)]! * Math.max(0, -offsets[i % n]!)' }],
+    edits: [{ file: rules, find: term, replace: '-slopes[head]! * Math.max(0, -offsets[i % n]!)' }],
     configs: [{}],
     caughtBy: 'causal or bidirectional',
   },
@@ -52,7 +53,7 @@ export const alibiMutants: readonly Mutant[] = [
     encoding,
     bug: 'a bias row cut for square attention: wrong when there are more keys than queries',
     seen: 'candle#899, transformers#47359',
-    edits: [{ file, find: term, replace: '-slopes[Math.floor(i / n)]! * Math.abs((i % n) - (n - 1) / 2)' }],
+    edits: [{ file: rules, find: term, replace: '-slopes[head]! * Math.abs((i % n) - (n - 1) / 2)' }],
     configs: [{}],
     caughtBy: 'cached decoding',
   },
@@ -62,7 +63,7 @@ export const alibiMutants: readonly Mutant[] = [
     seen: 'gpt-neox AliBi class',
     edits: [
       {
-        file,
+        file: rules,
         find: 'const n = offsets.length;',
         replace: 'const n = offsets.length; offsets = known.get(n) ?? offsets; known.set(n, offsets);',
       },
@@ -75,9 +76,7 @@ export const alibiMutants: readonly Mutant[] = [
     encoding,
     bug: 'heads in reverse order',
     seen: 'TensorRT-LLM#1611, flashinfer#5101',
-    edits: [
-      { file, find: term, replace: '-slopes[slopes.length - 1 - Math.floor(i / n)]! * Math.abs(offsets[i % n]!)' },
-    ],
+    edits: [{ file: rules, find: term, replace: '-slopes[slopes.length - 1 - head]! * distance' }],
     configs: [{}],
     caughtBy: 'tables',
   },
@@ -88,7 +87,7 @@ export const alibiMutants: readonly Mutant[] = [
       {
         file,
         find: learnable,
-        replace: 'return tf.mul<Tensor2D>(tf.reverse(tf.exp(logSlopes).neg()).reshape([numHeads, 1]), distances);',
+        replace: 'tf.mul<Tensor2D>(tf.reverse(slopes, 0), distances)',
       },
     ],
     configs: [{ learnable: true }],
@@ -100,7 +99,7 @@ export const alibiMutants: readonly Mutant[] = [
     seen: 'transformers#28380, mlx#3071, attention-gym',
     edits: [
       {
-        file,
+        file: rules,
         find: "if (slopes === 'geometric' || below === numHeads)",
         replace: "if (slopes !== 'geometric' || below > 0)",
       },
@@ -112,7 +111,7 @@ export const alibiMutants: readonly Mutant[] = [
     encoding,
     bug: 'distances in bfloat16',
     seen: 'gpt-neox AliBi class, Falcon',
-    edits: [{ file, find: term, replace: '-slopes[Math.floor(i / n)]! * bfloat16(Math.abs(offsets[i % n]!))' }],
+    edits: [{ file: rules, find: term, replace: '-slopes[head]! * bfloat16(distance)' }],
     helpers: bfloat16,
     configs: [{}],
     caughtBy: 'tables',
@@ -125,8 +124,7 @@ export const alibiMutants: readonly Mutant[] = [
       {
         file,
         find: learnable,
-        replace:
-          'return tf.sqrt(tf.square(tf.mul(tf.exp(logSlopes).reshape([numHeads, 1]), distances))).neg() as Tensor2D;',
+        replace: '(tf.sqrt(tf.square(tf.mul(slopes, distances))).neg() as Tensor2D)',
       },
     ],
     configs: [{ learnable: true }],
@@ -140,7 +138,7 @@ export const alibiMutants: readonly Mutant[] = [
       {
         file,
         find: learnable,
-        replace: 'return tf.mul<Tensor2D>(tf.tensor2d(Float32Array.from(slopes), [numHeads, 1]).neg(), distances);',
+        replace: 'tf.mul<Tensor2D>(tf.tensor2d(slopes.dataSync(), [numHeads, 1]), distances)',
       },
     ],
     configs: [{ learnable: true }],
@@ -154,7 +152,7 @@ export const alibiMutants: readonly Mutant[] = [
         file,
         find: learnable,
         replace:
-          'return tf.mul<Tensor2D>(tf.customGrad((w) => ({ value: tf.exp(w as tf.Tensor), gradFunc: (dy) => tf.mul(dy, tf.exp(w as tf.Tensor)).neg() }))(logSlopes).neg().reshape([numHeads, 1]), distances);',
+          'tf.mul<Tensor2D>(tf.customGrad((w) => ({ value: (w as tf.Tensor).clone(), gradFunc: (dy) => tf.neg(dy) }))(slopes), distances)',
       },
     ],
     configs: [{ learnable: true }],
@@ -163,7 +161,7 @@ export const alibiMutants: readonly Mutant[] = [
   {
     encoding,
     bug: 'maxBias read and forgotten',
-    edits: [{ file, find: '2 ** ((-maxBias * (h + 1)) / n)', replace: '2 ** ((-8 * (h + 1)) / n)' }],
+    edits: [{ file: rules, find: '2 ** ((-maxBias * (h + 1)) / n)', replace: '2 ** ((-8 * (h + 1)) / n)' }],
     configs: [{}, { maxBias: 4 }],
     caughtBy: 'distinct configs',
   },
@@ -174,8 +172,8 @@ export const alibiMutants: readonly Mutant[] = [
     edits: [
       {
         file,
-        find: 'const slopes = alibiSlopes(numHeads, config);',
-        replace: 'const slopes = (first ??= alibiSlopes(numHeads, config));',
+        find: 'const slopes = slopesOf(config, numHeads, causal);',
+        replace: 'const slopes = (first ??= slopesOf(config, numHeads, causal));',
       },
     ],
     helpers: 'let first: Float64Array | undefined;\n',

@@ -1,6 +1,6 @@
 /** Laws about heads: none is special but by its own parameters, and grouping is only sharing. */
-import type { Encoding, Hooks } from '@posenc/core';
-import type { Tensor, Tensor2D } from '@tensorflow/tfjs';
+import type { Encoding, Hooks, Site } from '@posenc/core';
+import type { Tensor, Tensor2D, Tensor4D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 import { createBench, logitsOf, tokensFor, type Weights } from '../bench.ts';
 import type { LawSpec } from '../case.ts';
@@ -9,7 +9,7 @@ import { axesOf, type BlockAxis, takeBlocks } from './axes.ts';
 export const headPermutation: LawSpec = {
   law: 'head permutation',
   statement:
-    'Exchanging heads, in the projections and along the head axis of every encoding parameter, leaves the logits unchanged; constants that differ by head may stand in relativeBias only, and move along.',
+    'Exchanging heads, in the projections and along the head axis of every encoding parameter, leaves the logits unchanged; constants that differ by head may stand in relativeBias and bias only, and move along.',
   async check(c) {
     const stack = c.stacks.plain;
     const bench = await c.bench(stack);
@@ -46,7 +46,7 @@ export const headPermutation: LawSpec = {
 
 /**
  * The encoding with its constants moved along with their heads. Constants are what still tells heads apart when all have
- * the parameters of the first: the rows of `relativeBias` under such parameters.
+ * the parameters of the first: the rows of `relativeBias` under such parameters, and of `bias` where there is no content.
  */
 function movingConstants(
   encoding: Encoding,
@@ -82,16 +82,37 @@ const moveRows = (own: Hooks, constants: Hooks, from: readonly number[]): Hooks 
   ...own,
   layer: (index) => {
     const [layer, fixed] = [own.layer?.(index) ?? {}, constants.layer?.(index) ?? {}];
-    if (!layer.relativeBias || !fixed.relativeBias) return layer;
+    const moved = <T extends Tensor>(bias: T, rows: Tensor, axis: number): T =>
+      rows.shape[axis] === 1
+        ? bias
+        : (tf.add(bias, tf.sub(tf.gather(rows, tf.tensor1d([...from], 'int32'), axis), rows)) as T);
     return {
       ...layer,
-      relativeBias: (offsets) => {
-        const rows = fixed.relativeBias!(offsets);
-        const change = tf.sub(tf.gather(rows, tf.tensor1d([...from], 'int32')), rows);
-        return tf.add(layer.relativeBias!(offsets), change) as Tensor2D;
-      },
+      ...(layer.relativeBias &&
+        fixed.relativeBias && {
+          relativeBias: (offsets) => moved<Tensor2D>(layer.relativeBias!(offsets), fixed.relativeBias!(offsets), 0),
+        }),
+      ...(layer.bias &&
+        fixed.bias && {
+          bias: (site) => moved<Tensor4D>(layer.bias!(site), fixed.bias!(withoutContent(site)), 1),
+        }),
     };
   },
+});
+
+/** The same site with zeros for all that is content. */
+const withoutContent = (site: Site): Site => ({
+  get x() {
+    return tf.zerosLike(site.x);
+  },
+  q: tf.zerosLike(site.q),
+  get k() {
+    return tf.zerosLike(site.k);
+  },
+  carried: site.carried && tf.zerosLike(site.carried),
+  scoreScale: site.scoreScale,
+  scores: () => tf.zerosLike(site.scores()),
+  project: (side, table) => tf.zerosLike(site.project(side, table)),
 });
 
 export const groupedHeads: LawSpec = {
