@@ -30,7 +30,7 @@ export async function createEnvironment(
 }
 
 /** Versions of posenc's own packages and of TensorFlow.js. */
-function packageVersions(): Record<string, string> {
+export function packageVersions(): Record<string, string> {
   const own = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
     dependencies: Record<string, string>;
   };

@@ -1,36 +1,43 @@
 /** One command line, from arguments to exit code. */
 import { Command, CommanderError } from 'commander';
+import { addBench } from './commands/bench.ts';
 import type { AddCommand } from './commands/common.ts';
 import { addCompare } from './commands/compare.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addEval } from './commands/eval.ts';
 import { addGenerate } from './commands/generate.ts';
 import { addInspect } from './commands/inspect.ts';
+import { addLint } from './commands/lint.ts';
 import { addList } from './commands/list.ts';
 import { addNew } from './commands/new.ts';
 import { addSchema } from './commands/schema.ts';
 import { addTrain } from './commands/train.ts';
-import { exit, Interrupted, internalReport, isMistake } from './exit.ts';
+import { exit, Interrupted, internalReport, isMistake, Verdict } from './exit.ts';
 import type { Io } from './io.ts';
 import { blame } from './plugins.ts';
 import { painter, widthOf } from './ui/style.ts';
 import { version } from './version.ts';
 
-const commands: readonly AddCommand[] = [
+const builtInCommands: readonly AddCommand[] = [
   addCompare,
   addTrain,
   addEval,
   addGenerate,
   addInspect,
+  addLint,
   addList,
   addNew,
+  addBench,
   addDoctor,
   addSchema,
 ];
 
-/** Runs `posenc` with these arguments and returns its exit code (see `exit`). Never throws; all it prints goes to `io`. */
-export async function run(argv: readonly string[], io: Io): Promise<number> {
-  const program = createProgram(io);
+/**
+ * Runs `posenc` with these arguments and returns its exit code (see `exit`). Never throws; all it prints goes to `io`.
+ * @param commands another set of commands, for programs built on this one
+ */
+export async function run(argv: readonly string[], io: Io, commands = builtInCommands): Promise<number> {
+  const program = createProgram(io, commands);
   const paint = painter(io.stderr);
   const fail = (message: string) => io.stderr.write(`${paint(['red', 'bold'], 'error:')} ${message}\n`);
   try {
@@ -38,6 +45,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     await program.parseAsync([...argv], { from: 'user' });
     return exit.ok;
   } catch (error) {
+    if (error instanceof Verdict) return error.code;
     if (error instanceof Interrupted) {
       io.stderr.write(`${error.message}\n`);
       return exit.interrupted;
@@ -56,7 +64,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-function createProgram(io: Io): Command {
+function createProgram(io: Io, commands: readonly AddCommand[]): Command {
   const paint = painter(io.stdout);
   const program = new Command('posenc')
     .description('Compare, train and inspect positional encodings of transformers.')

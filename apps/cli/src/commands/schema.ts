@@ -1,8 +1,9 @@
-/** `posenc schema`: JSON Schema of what posenc reads, for editors and programs. */
+/** `posenc schema`: JSON Schema of what posenc reads, and of what bench writes, for editors and programs. */
 import { modelSchema, type Registry, z } from '@posenc/core';
 import { builtInTasks, createTaskRegistry } from '@posenc/tasks';
 import { documentOf, runSchema, suiteSchema } from '@posenc/training';
 import { Argument } from 'commander';
+import { benchSchema } from '../bench/document.ts';
 import { loadRegistry } from '../config/encoding.ts';
 import { toJson } from '../ui/json.ts';
 import { type AddCommand, withExamples, withJson, withPlugins } from './common.ts';
@@ -13,6 +14,7 @@ const schemas: Readonly<Record<string, (registry: Registry) => unknown>> = {
   model: () => z.toJSONSchema(modelSchema, { io: 'input' }),
   suite: (registry) => withParts(suiteSchema, registry),
   run: (registry) => withParts(runSchema, registry),
+  bench: () => z.toJSONSchema(benchSchema),
 };
 
 /** A schema with the documents inside it (encoding, model, task) spelled out in `$defs`. */
