@@ -2,7 +2,7 @@
 import * as tf from '@tensorflow/tfjs';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { useSimd } from '../src/index.ts';
+import { useSimd, type Variant } from '../src/index.ts';
 
 fc.configureGlobal({ seed: 7, numRuns: 60 });
 
@@ -15,7 +15,8 @@ interface Result {
 }
 
 async function results(backend: 'cpu' | 'simd', compute: Compute): Promise<Result[]> {
-  if (backend === 'simd') await useSimd();
+  // variants.slow.test.ts runs all of this under the other variant, too.
+  if (backend === 'simd') await useSimd({ variant: process.env.SIMD_TEST_VARIANT as Variant | undefined });
   else {
     Object.assign(tf.findBackend('cpu'), { firstUse: false });
     await tf.setBackend('cpu');
