@@ -15,13 +15,15 @@ export interface InventedRow {
   readonly name: string;
   readonly type?: string;
   readonly loss: Losses;
+  /** Tasks of problems: the exact match by multiple, as losses are given; it makes the comparison one on problems. */
+  readonly exact?: Losses;
   /** Rise of the loss with shuffled positions; absent: not measured. */
   readonly shuffled?: number;
   readonly parameters?: number;
   readonly milliseconds?: number;
   /** Seeds whose training diverged. */
   readonly diverged?: readonly number[];
-  readonly overrides?: readonly { readonly name: string; readonly loss: Losses }[];
+  readonly overrides?: readonly { readonly name: string; readonly loss: Losses; readonly exact?: Losses }[];
   readonly training?: object;
 }
 
@@ -94,7 +96,8 @@ export function invent({
     '/',
   );
   const trials = seeds.flatMap((seed, s) => rows.map((row, r) => inventTrial({ row, r, seed, s, multiples, noise })));
-  return summarize(suite, trials, inventTask(controls), environment, provenance);
+  const made = rows.some((row) => row.exact) ? inventProblems(controls) : inventTask(controls);
+  return summarize(suite, trials, made, environment, provenance);
 }
 
 const environment: Environment = {
@@ -131,10 +134,7 @@ function inventTrial(draw: Draw): TrialResult {
     parameters: { total: 104_256 + (row.parameters ?? 0), encoding: row.parameters ?? 0 },
     evaluations: diverged
       ? []
-      : [
-          inventEvaluation(draw, row.name, row.loss, 0),
-          ...(row.overrides ?? []).map((o, v) => inventEvaluation(draw, o.name, o.loss, v + 1)),
-        ],
+      : [inventEvaluation(draw, row, 0), ...(row.overrides ?? []).map((o, v) => inventEvaluation(draw, o, v + 1))],
     shuffled: diverged ? null : inventShuffled(draw),
     timing: {
       trainSeconds: (done * milliseconds) / 1000,
@@ -153,19 +153,42 @@ function lossAt({ r, seed, s, noise }: Draw, losses: Losses, i: number, v: numbe
   return loss + 0.03 * wave(seed, 1) + noise * (1 + 3 * risen) * wave(seed, r, i > 0 ? v * 9 + i : 0);
 }
 
-function inventEvaluation(draw: Draw, name: string, losses: Losses, v: number): TrialResult['evaluations'][number] {
-  const scored = draw.multiples.map((multiple, i) => ({ multiple, loss: lossAt(draw, losses, i, v) }));
+/** One of 128 problems is the least step of an exact match. */
+function exactAt({ r, seed, s, noise }: Draw, exact: Losses | undefined, i: number): { exactMatch?: number } {
+  const share = exact?.[i] ?? null;
+  if (share === null) return {};
+  if (typeof share !== 'number') return { exactMatch: share[s]! };
+  const noisy = share === 0 ? 0 : share + noise * wave(seed, r, i);
+  return { exactMatch: Math.round(128 * Math.min(1, Math.max(0, noisy))) / 128 };
+}
+
+function inventEvaluation(
+  draw: Draw,
+  { name, loss: losses, exact }: Pick<InventedRow, 'name' | 'loss' | 'exact'>,
+  v: number,
+): TrialResult['evaluations'][number] {
+  const scored = draw.multiples.map((multiple, i) => ({ multiple, loss: lossAt(draw, losses, i, v), i }));
   const defined = scored.filter(({ loss }) => loss !== null);
   return {
     name,
     override: v === 0 ? null : { type: 'rope' },
-    lengths: scored.map(({ multiple, loss }) => ({
+    lengths: scored.map(({ multiple, loss, i }) => ({
       multiple,
       length: multiple * length,
-      score: loss === null ? null : { loss, accuracy: Math.max(0.02, 0.75 - 0.18 * loss), tokens: 2048 },
+      score:
+        loss === null
+          ? null
+          : {
+              loss,
+              accuracy: Math.max(0.02, 0.75 - 0.18 * loss),
+              tokens: 2048,
+              ...exactAt(draw, exact, i),
+            },
     })),
     positions:
-      defined.length > 0 ? positions(defined as { multiple: number; loss: number }[], draw.r + v, draw.seed) : null,
+      !exact && defined.length > 0
+        ? positions(defined as { multiple: number; loss: number }[], draw.r + v, draw.seed)
+        : null,
   };
 }
 
@@ -173,7 +196,13 @@ function inventShuffled(draw: Draw): TrialResult['shuffled'] {
   const { row, r, seed, multiples } = draw;
   const ordered = lossAt(draw, row.loss, multiples.indexOf(1), 0);
   if (row.shuffled === undefined || ordered === null) return null;
-  return { loss: ordered + row.shuffled * (1 + 0.1 * wave(seed, r, 4)), accuracy: 0.2, tokens: 2048 };
+  const { exactMatch } = exactAt(draw, row.exact, multiples.indexOf(1));
+  return {
+    loss: ordered + row.shuffled * (1 + 0.1 * wave(seed, r, 4)),
+    accuracy: 0.2,
+    tokens: 2048,
+    ...(exactMatch !== undefined && { exactMatch: row.shuffled > 0 ? 0 : exactMatch }),
+  };
 }
 
 /** Falls while context grows, then goes from one length's loss to the next one's. */
@@ -199,6 +228,17 @@ function inventTask(controls: ReturnType<Task['controls']>): Task {
     trainBatch: () => ({ tokens: grid, targets: grid }),
     evalBatches: () => [],
     controls: () => controls,
+  };
+}
+
+/** 128 problems of up to 5 digits at 1×, of 6 to 10 at 2×, … */
+function inventProblems(controls: ReturnType<Task['controls']>): Task {
+  const problems = { ...grid, rows: 128 };
+  return {
+    ...inventTask(controls),
+    rowsAreProblems: true,
+    problemSizes: (k) => ({ low: 5 * (k - 1) + 1, high: 5 * k, unit: 'digits' }),
+    evalBatches: () => [{ tokens: problems, targets: problems }],
   };
 }
 
@@ -242,3 +282,36 @@ export const published: readonly InventedRow[] = [
   },
   { name: 'NoPE', type: 'nope', loss: [2.27, 2.3, 2.52, 2.97], shuffled: 0, milliseconds: 88 },
 ];
+
+/** Of a task of problems: two encodings solve it, one in some seeds only, one reaches beyond, one guesses, one ends. */
+export const solved: Invented = {
+  task: { type: 'reversal', digits: 5 },
+  multiples: [1, 2, 3],
+  controls: [
+    { name: 'uniform', loss: 2.4, accuracy: 0.09, exactMatch: 0 },
+    { name: 'place', loss: 1.99, accuracy: 0.26, exactMatch: 0.008 },
+  ],
+  rows: [
+    { name: 'NoPE', type: 'nope', loss: [1.3, 2.2, 2.6], exact: [0.01, 0, 0], shuffled: 0 },
+    {
+      name: 'RoPE',
+      loss: [0.002, 4.1, 6.2],
+      exact: [0.99, 0, 0],
+      shuffled: 5,
+      overrides: [{ name: 'RoPE + PI', loss: [0.002, 1.9, 3], exact: [0.99, 0.2, 0] }],
+    },
+    {
+      name: 'ALiBi',
+      type: 'alibi',
+      loss: [0.4, 1.6, 2.4],
+      exact: [
+        [1, 0.0625, 0.96875],
+        [0.125, 0, 0.125],
+        [0, 0, 0],
+      ],
+      shuffled: 4,
+    },
+    { name: 'T5 bias', type: 't5', loss: [0.001, 0.05, 0.6], exact: [1, 0.97, 0.4], shuffled: 6 },
+    { name: 'learned', type: 'learned', loss: [0.1, null, null], exact: [0.8, null, null], shuffled: 3 },
+  ],
+};

@@ -2,7 +2,7 @@ import type { Comparison } from '@posenc/training';
 import { describe, expect, it } from 'vitest';
 import { renderReport } from '../src/report/report.ts';
 import { all, attribute, byId, hasClass, open, pieces, table, textOf } from './report-dom.ts';
-import { type Invented, type InventedRow, invent, inventCurves, ngrams, published } from './report-fixtures.ts';
+import { type Invented, type InventedRow, invent, inventCurves, ngrams, published, solved } from './report-fixtures.ts';
 
 const hostile = '<img src=x onerror=alert(1)> & "quotes" \'single\' </style><script>alert(2)</script> \u0000\ud800';
 const row = (name: string) => published.find((r) => r.name === name)!;
@@ -44,6 +44,17 @@ const cases: Readonly<Record<string, Invented>> = {
     ],
     noise: 0.00001,
   },
+  'problems, some solved': solved,
+  'problems, one seed, none solved': {
+    rows: [{ name: 'a', loss: [2, 3], exact: [[0], [0]] }],
+    multiples: [1, 2],
+    seeds: [1],
+  },
+  'problems, a diverged seed': {
+    ...solved,
+    rows: solved.rows.map((r) => (r.name === 'NoPE' ? { ...r, diverged: [2] } : r)),
+  },
+  'problems of sizes beyond training only': { ...solved, multiples: [3, 2], controls: [] },
   'lengths not in order and without 1×': { rows: plain, multiples: [8, 2] },
 };
 

@@ -7,6 +7,7 @@ import { type PairedDifference, pairedDifference, type Spread, spread } from './
 import { nameOf, type Suite } from './suite.ts';
 import type { TrialResult } from './trial.ts';
 
+/** One entry at one length, over the seeds. */
 export interface Cell {
   readonly multiple: number;
   readonly length: number;
@@ -23,6 +24,7 @@ export interface Cell {
   readonly exactMatchDifference?: PairedDifference;
 }
 
+/** One entry at every length. */
 export interface Row {
   readonly name: string;
   /** The entry whose trained weights this is; another name than its own for an evaluation-time override. */
@@ -42,11 +44,12 @@ export interface ProblemSet {
   readonly sizes?: ProblemSizes;
 }
 
+/** A whole comparison as it stands in results.json: rows, controls, differences, and where the numbers come from. */
 export interface Comparison {
   readonly kind: 'posenc comparison';
   readonly suite: Suite;
   readonly baseline: string;
-  /** Tasks of problems only: what stands at 1×, 2×, …. Targets differ between these, and the score to read is `exactMatch`. */
+  /** Tasks of problems only: what stands at 1× (as in training, always here), 2×, …. Targets differ between these, and the score to read is `exactMatch`. */
   readonly problems?: readonly ProblemSet[];
   readonly rows: readonly Row[];
   /** What counting reaches at 1× (text: unigram and bigram), and every entry with its position numbers shuffled at 1×. */
@@ -66,6 +69,7 @@ export interface Comparison {
   >;
 }
 
+/** Makes it from finished trials: means and spreads over seeds, paired differences to the baseline, controls. */
 export function summarize(
   suite: Suite,
   trials: readonly TrialResult[],
@@ -121,7 +125,7 @@ export function summarize(
 }
 
 const problemSets = ({ evaluation, training }: Suite, task: Task): ProblemSet[] =>
-  evaluation.multiples.map((multiple) => {
+  [...new Set([1, ...evaluation.multiples])].map((multiple) => {
     const batches = fixedTargets(task, training.length, multiple, evaluation);
     const sizes = task.problemSizes?.(multiple);
     return { multiple, count: batches.reduce((sum, { targets }) => sum + targets.rows, 0), ...(sizes && { sizes }) };

@@ -8,9 +8,9 @@ import { parseJson } from '../config/json.ts';
 import { createEnvironment } from '../environment.ts';
 import type { Io } from '../io.ts';
 import { trialDocument, withNamed } from '../plugins/named.ts';
+import { scoreTable } from '../report/score-table.ts';
 import { toJson } from '../ui/json.ts';
 import { type AddCommand, wholeNumber, withBackend, withExamples, withJson, withPlugins } from './common.ts';
-import { scoreTable } from './train.ts';
 
 interface Options {
   readonly multiples?: number[];
@@ -72,7 +72,7 @@ async function evaluate(path: string, options: Options, io: Io): Promise<void> {
     io.stdout.write(
       toJson({ run: spec.name, step, encoding: override ?? spec.encoding, backend: environment.backend, lengths }),
     );
-  else io.stdout.write(`${scoreTable([{ name, lengths }])}\n`);
+  else io.stdout.write(`${scoreTable([{ name, lengths }], task)}\n`);
 }
 
 function multiplesOf(text: string): number[] {

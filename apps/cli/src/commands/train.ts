@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { BackendName } from '@posenc/backend';
 import { PosencError } from '@posenc/core';
+import type { Task } from '@posenc/tasks';
 import {
   inProcess,
   type PlannedTrial,
@@ -18,8 +19,8 @@ import { Interrupted } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { withNamed } from '../plugins/named.ts';
 import { createView } from '../progress/view.ts';
+import { scoreTable } from '../report/score-table.ts';
 import { toJson } from '../ui/json.ts';
-import { columns } from '../ui/style.ts';
 import { type AddCommand, withBackend, withExamples, withJson, withPlugins } from './common.ts';
 
 interface Options {
@@ -73,32 +74,11 @@ async function train(path: string, options: Options, io: Io): Promise<void> {
     view.close();
   }
   if (!result) throw new Interrupted('stopped, with a checkpoint. Go on with the same command and --resume');
-  io.stdout.write(options.json ? toJson(result) : `${summary(result)}\nRun: ${shown}\n`);
+  io.stdout.write(options.json ? toJson(result) : `${summary(result, task)}\nRun: ${shown}\n`);
 }
 
-function summary(result: TrialResult): string {
+function summary(result: TrialResult, task: Task): string {
   if (result.status === 'diverged')
     return `diverged at step ${result.steps}: the loss is no number any more. A lower learningRate helps`;
-  return scoreTable(result.evaluations.map(({ name, lengths }) => ({ name, lengths })));
-}
-
-interface Scored {
-  readonly name: string;
-  readonly lengths: readonly {
-    readonly multiple: number;
-    readonly length: number;
-    readonly score: { readonly loss: number; readonly accuracy: number } | null;
-  }[];
-}
-
-/** Loss in nats per token, and accuracy, by context length. */
-export function scoreTable(rows: readonly Scored[]): string {
-  const head = ['', ...(rows[0]?.lengths ?? []).map(({ multiple, length }) => `${multiple}× (${length})`)];
-  const body = rows.map(({ name, lengths }) => [
-    name,
-    ...lengths.map(({ score }) =>
-      score ? `${score.loss.toFixed(3)} (${(100 * score.accuracy).toFixed(1)} %)` : 'undefined',
-    ),
-  ]);
-  return [...columns([head, ...body]), 'Nats per token over the same targets at every length (accuracy).'].join('\n');
+  return scoreTable(result.evaluations, task);
 }

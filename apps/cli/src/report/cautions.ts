@@ -1,8 +1,9 @@
 /** What a reader must know before trusting the numbers: computed too, so that it fits the run. */
-import type { Comparison } from '@posenc/training';
 import type { LossCurve } from './curves.ts';
 import { count, listed, rough } from './format.ts';
-import { differenceOf, meanAt, type Reading, rowOf } from './reading.ts';
+import { measureOf } from './measure.ts';
+import { problemNotes } from './problem-cautions.ts';
+import { examplesPerTrial, meanAt, type Reading, rowOf } from './reading.ts';
 
 export function cautions(reading: Reading, curves: readonly LossCurve[]): string[] {
   return [
@@ -10,21 +11,23 @@ export function cautions(reading: Reading, curves: readonly LossCurve[]): string
     verdictsNote(reading),
     budgetNote(reading),
     sizeNote(reading),
-    sampleNote(reading),
+    ...(reading.problems ? problemNotes(reading) : [sampleNote(reading)]),
     controlsNote(reading),
     ...missingNotes(reading, curves),
   ].filter((note) => note !== undefined);
 }
 
-function seedsNote({ seeds }: Reading): string {
+function seedsNote({ seeds, problems }: Reading): string {
   if (seeds === 1)
-    return 'One seed: how much a loss varies from run to run is not known, so no difference in this report has a verdict. Use three seeds or more before choosing an encoding.';
+    return `One seed: how much ${problems ? 'an exact match' : 'a loss'} varies from run to run is not known, so no difference in this report has a verdict. Use three seeds or more before choosing an encoding.`;
   const few = seeds < 5 ? ' With so few, “no clear difference” often means “not enough seeds”, not “the same”.' : '';
   return `${count(seeds, 'seed')}: a difference is called clear when the 95 % interval of the mean difference, paired seed by seed (Student’s t, ${count(seeds - 1, 'degree')} of freedom), excludes 0.${few}`;
 }
 
-function verdictsNote({ comparison, seeds }: Reading): string | undefined {
-  const verdicts = comparison.rows.flatMap((row) => row.cells.flatMap((cell) => differenceOf(cell)?.verdict ?? []));
+function verdictsNote(reading: Reading): string | undefined {
+  const { comparison, seeds } = reading;
+  const { paired } = measureOf(reading);
+  const verdicts = comparison.rows.flatMap((row) => row.cells.flatMap((cell) => paired(cell)?.verdict ?? []));
   if (seeds === 1 || verdicts.length === 0) return undefined;
   const clear = verdicts.filter((verdict) => verdict !== 'no clear difference').length;
   const chance = Math.max(1, Math.round(verdicts.length / 20));
@@ -55,18 +58,12 @@ function differing(own: object | undefined, shared: object): string[] {
 }
 
 function sizeNote(reading: Reading): string | undefined {
-  const { comparison, unit } = reading;
+  const { comparison } = reading;
   const parameters = Math.max(...comparison.costs.map((cost) => cost.parameters.total));
-  const tokens = tokensPerTrial(comparison);
+  const { n, noun } = examplesPerTrial(reading);
   if (!Number.isFinite(parameters) || parameters > 1e8) return undefined;
-  return `A small model (${rough(parameters)} parameters), trained on ${rough(tokens)} ${unit}s: the order at this size need not be the order of large models, longer training or other data.${comparison.suite.encodings.some((entry) => entry.training) ? '' : ' One learning rate and schedule for all may suit some encodings better than others.'}`;
+  return `A small model (${rough(parameters)} parameters), trained on ${rough(n)} ${noun}: the order at this size need not be the order of large models, longer training or other data.${comparison.suite.encodings.some((entry) => entry.training) ? '' : ' One learning rate and schedule for all may suit some encodings better than others.'}`;
 }
-
-export const tokensPerTrial = ({ suite, trials }: Comparison): number =>
-  Math.max(
-    ...trials.map((trial) => trial.tokens),
-    suite.training.steps * suite.training.batchSize * suite.training.length,
-  );
 
 function sampleNote({ comparison, unit }: Reading): string | undefined {
   const tokens = comparison.trials
@@ -77,9 +74,9 @@ function sampleNote({ comparison, unit }: Reading): string | undefined {
   return `Each loss is a mean over ${count(tokens, unit)}, the same for every row and length. The spread is over seeds alone; another evaluation text would shift all rows, mostly together.`;
 }
 
-function controlsNote({ comparison }: Reading): string | undefined {
+function controlsNote({ comparison, problems }: Reading): string | undefined {
   return comparison.controls.data.length === 0
-    ? 'This task brings no control rows: nothing here says what a model without context would reach.'
+    ? `This task brings no control rows: nothing here says what ${problems ? 'guessing' : 'a model without context'} would reach.`
     : undefined;
 }
 

@@ -1,17 +1,21 @@
 /** The report's figures from @posenc/plots, each in a wide and a narrow drawing: the page shows the one that can be read. */
 import { barChart, type CartesianData, type FigureOptions, lineChart, type Point, type Series } from '@posenc/plots';
-import type { Row } from '@posenc/training';
+import type { Cell, Row, Spread } from '@posenc/training';
 import { binned, smoothed } from './binning.ts';
 import type { LossCurve } from './curves.ts';
 import { count } from './format.ts';
 import { type Html, html, raw } from './html.ts';
-import { cellAt, familyOf, lengthAt, meanAt, type Reading, trialsOf } from './reading.ts';
+import { cellAt, columnAt, familyOf, lengthAt, meanAt, type Reading, trialsOf } from './reading.ts';
 
 /** More lines than this in one picture, and the overrides get pictures of their own. */
 const mostLines = 12;
 
 export const extrapolationFigures = (reading: Reading): Html[] =>
   drawn(lineGroups(reading).map((group, i) => extrapolation(reading, group, `extrapolation-${i + 1}`)));
+
+/** The main picture of tasks of problems. */
+export const exactMatchFigures = (reading: Reading): Html[] =>
+  drawn(lineGroups(reading).map((group, i) => exactMatches(reading, group, `exact-match-${i + 1}`)));
 
 const drawn = (figures: readonly (Html | undefined)[]): Html[] => figures.filter((figure) => figure !== undefined);
 
@@ -40,44 +44,87 @@ function lineGroups({ comparison, entries, overrides }: Reading): Group[] {
 }
 
 function extrapolation(reading: Reading, { rows, part }: Group, id: string): Html | undefined {
-  const { comparison, multiples, unit, seeds } = reading;
-  const series = rows.map(
-    (row): Series => ({
-      name: row.name,
-      variantOf: familyOf(row),
-      points: multiples.map((k): Point => {
-        const x = lengthAt(reading, k);
-        const { mean, sd, n } = cellAt(row, k)?.loss ?? {};
-        if (mean === undefined || sd === undefined) return { x, y: undefined };
-        return n! > 1 ? { x, y: mean, low: mean - sd, high: mean + sd } : { x, y: mean };
-      }),
-    }),
-  );
+  const { comparison, scored, problems } = reading;
+  const series = linesOf(reading, rows, (cell) => cell.loss);
   const cap = ceiling(reading, series);
   const cut =
     cap !== undefined
       ? ` The axis is cut at ${reading.loss(cap)}; values above stand at the line’s end or in the table.`
       : '';
-  const bars = seeds > 1 ? `, mean ± standard deviation over ${count(seeds, 'seed')}` : ', one seed';
-  const ends = rows.filter((row) => cellAt(row, reading.last)?.status === 'undefined');
-  const ended = ends.length > 0 ? ` A line that stops early belongs to an encoding that is undefined past it.` : '';
+  const L = comparison.suite.training.length;
+  const targets = problems
+    ? `Loss on the tokens of the answers${spreadWords(reading)}. Other problems at every size, larger ones to the right.`
+    : `Loss on the last ${count(L, reading.unit)} of each window${spreadWords(reading)}. The targets are the same at every length; only the context before them grows.`;
   return lines(
     reading,
     id,
     {
-      title: `Loss by evaluation length${part}`,
-      x: {
-        label: `evaluation length (${unit}s, trained on ${comparison.suite.training.length})`,
-        scale: 'log2',
-        ticks: multiples.map((k) => ({ value: lengthAt(reading, k), label: `${k}×\n${lengthAt(reading, k)}` })),
-      },
-      y: { label: `loss (nats per ${unit})`, domain: [undefined, cap] },
+      title: `Loss by ${problems ? 'problem size' : 'evaluation length'}${part}`,
+      x: lengthAxis(reading),
+      y: { label: `loss (nats per ${scored})`, domain: [undefined, cap] },
       series,
-      references: references(reading),
+      references: problems ? [] : references(reading),
     },
-    `Loss on the last ${count(comparison.suite.training.length, unit)} of each window${bars}. The targets are the same at every length; only the context before them grows.${ended}${cut}`,
+    `${targets}${endsWords(reading, rows)}${cut}`,
   );
 }
+
+function exactMatches(reading: Reading, { rows, part }: Group, id: string): Html | undefined {
+  const within = (share: number) => Math.min(100, Math.max(0, 100 * share));
+  const series = linesOf(reading, rows, (cell) => cell.exactMatch).map((line) => ({
+    ...line,
+    points: line.points.map(({ x, y, low, high }): Point => {
+      if (typeof y !== 'number') return { x, y };
+      if (typeof low !== 'number' || typeof high !== 'number') return { x, y: within(y) };
+      return { x, y: within(y), low: within(low), high: within(high) };
+    }),
+  }));
+  return lines(
+    reading,
+    id,
+    {
+      title: `Exact match by problem size${part}`,
+      x: lengthAxis(reading),
+      y: { label: 'problems exactly right (%)', domain: [0, 100], ticks: [0, 20, 40, 60, 80, 100] },
+      series,
+    },
+    `Share of problems with every token of the answer right${spreadWords(reading)}. Problems that training never meets: at 1× drawn as in training, beyond it larger than any there.${endsWords(reading, rows)}`,
+  );
+}
+
+const linesOf = (reading: Reading, rows: readonly Row[], spreadOf: (cell: Cell) => Spread | undefined): Series[] =>
+  rows.map((row) => ({
+    name: row.name,
+    variantOf: familyOf(row),
+    points: reading.multiples.map((k): Point => {
+      const x = lengthAt(reading, k);
+      const cell = cellAt(row, k);
+      const { mean, sd, n } = (cell && spreadOf(cell)) ?? {};
+      if (mean === undefined || sd === undefined) return { x, y: undefined };
+      return n! > 1 ? { x, y: mean, low: mean - sd, high: mean + sd } : { x, y: mean };
+    }),
+  }));
+
+function lengthAxis(reading: Reading): CartesianData['x'] {
+  const { comparison, multiples, unit, problems } = reading;
+  const trained = comparison.suite.training.length;
+  const named = (k: number) => (problems ? columnAt(reading, k) : String(lengthAt(reading, k)));
+  return {
+    label: problems
+      ? `problem size (in training ${columnAt(reading, 1)})`
+      : `evaluation length (${unit}s, trained on ${trained})`,
+    scale: 'log2',
+    ticks: multiples.map((k) => ({ value: lengthAt(reading, k), label: `${k}×\n${named(k)}` })),
+  };
+}
+
+const spreadWords = ({ seeds }: Reading) =>
+  seeds > 1 ? `, mean ± standard deviation over ${count(seeds, 'seed')}` : ', one seed';
+
+const endsWords = ({ last }: Reading, rows: readonly Row[]) =>
+  rows.some((row) => cellAt(row, last)?.status === 'undefined')
+    ? ` A line that stops early belongs to an encoding that is undefined past it.`
+    : '';
 
 const references = ({ comparison }: Reading) =>
   comparison.controls.data.map(({ name, loss }) => ({ y: loss, label: name })).filter(({ y }) => Number.isFinite(y));
@@ -141,7 +188,8 @@ function powersOfTwo(longest: number): number[] {
 }
 
 export function lossCurveFigure(reading: Reading, curves: readonly LossCurve[]): Html | undefined {
-  const { entries, unit, comparison, seeds } = reading;
+  const { entries, unit, scored, comparison, seeds, problems } = reading;
+  const { batchSize, length } = comparison.suite.training;
   const steps = curves.reduce((most, curve) => curve.points.reduce((m, p) => Math.max(m, p.step), most), 0);
   const window = Math.max(1, Math.round(steps / 60));
   const series = entries.map(
@@ -169,8 +217,8 @@ export function lossCurveFigure(reading: Reading, curves: readonly LossCurve[]):
     'curves',
     {
       title: 'Training loss',
-      x: { label: `step (${comparison.suite.training.batchSize} × ${comparison.suite.training.length} ${unit}s each)` },
-      y: { label: `loss (nats per ${unit})`, domain: [undefined, cap] },
+      x: { label: `step (${batchSize} ${problems ? 'problems' : `× ${length} ${unit}s`} each)` },
+      y: { label: `loss (nats per ${scored})`, domain: [undefined, cap] },
       series,
       references: references(reading),
     },

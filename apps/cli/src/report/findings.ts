@@ -3,28 +3,16 @@
  * paired 95 % interval that excludes the other side; with one seed the sentences only read the numbers out.
  */
 import type { PairedDifference, Row } from '@posenc/training';
+import { at, divergences, ends, type Finding, positionsUsed } from './finding.ts';
 import { count, listed } from './format.ts';
-import {
-  cellAt,
-  compared,
-  control,
-  lengthAt,
-  lossesAt,
-  meanAt,
-  type Reading,
-  rowOf,
-  shuffledLosses,
-} from './reading.ts';
-
-export interface Finding {
-  readonly title: string;
-  readonly text: string;
-}
+import { problemFindings } from './problem-findings.ts';
+import { compared, control, lossesAt, meanAt, type Reading, rowOf } from './reading.ts';
 
 /** Nats a loss may rise with length and still be said to hold. */
 const slack = 0.05;
 
 export function findings(reading: Reading): Finding[] {
+  if (reading.problems) return problemFindings(reading);
   return [
     lowestAtFirst(reading),
     holds(reading),
@@ -144,27 +132,6 @@ function climbs(reading: Reading): string[] {
   ].filter((sentence) => sentence !== false);
 }
 
-function ends({ comparison, multiples }: Reading): string[] {
-  const ended = comparison.rows.filter((row) => row.cells.some((cell) => cell.status === 'undefined'));
-  const names = ended.map((row) => {
-    const lastDefined = multiples.filter((k) => cellAt(row, k)?.status === 'ok').at(-1);
-    return lastDefined === undefined ? `${row.name} (nowhere defined)` : `${row.name} (past ${lastDefined}×)`;
-  });
-  return names.length > 0 ? [`Undefined, because the encoding has no positions that far: ${listed(names)}.`] : [];
-}
-
-function divergences(reading: Reading): string[] {
-  const diverged = reading.entries.filter((row) => row.cells.some((cell) => cell.status === 'diverged'));
-  const names = diverged.map((row) => `${row.name} (${divergedSeeds(reading, row.name)})`);
-  return names.length > 0 ? [`Training diverged: ${listed(names)}.`] : [];
-}
-
-/** "2 of 3 seeds" */
-export function divergedSeeds({ comparison, seeds }: Reading, name: string): string {
-  const some = comparison.trials.filter((trial) => trial.name === name && trial.status === 'diverged').length;
-  return `${some} of ${count(seeds, 'seed')}`;
-}
-
 function overridesHelp(reading: Reading): Finding | undefined {
   const { overrides, last, loss, difference, seeds } = reading;
   const effects = ranked(overrides, last).flatMap((row) => {
@@ -221,38 +188,8 @@ function againstBigram(reading: Reading): Finding | undefined {
   };
 }
 
-function positionsUsed(reading: Reading): Finding | undefined {
-  const { entries, difference, seeds } = reading;
-  const effects = entries.flatMap((row) => {
-    const effect = compared(shuffledLosses(reading, row.name), lossesAt(reading, row, 1));
-    return effect ? [{ row, effect }] : [];
-  });
-  if (effects.length === 0) return undefined;
-  effects.sort((a, b) => b.effect.mean - a.effect.mean);
-  const named = (list: typeof effects) =>
-    listed(list.map(({ row, effect }) => `${row.name} (${difference(effect.mean)})`));
-  const title = 'With shuffled position numbers';
-  if (seeds === 1)
-    return {
-      title,
-      text: `The loss at 1× changes by: ${named(effects)}. The more it rises, the more the model reads its positions.`,
-    };
-  const [raised, rest] = [
-    effects.filter(({ effect }) => effect.verdict === 'higher'),
-    effects.filter(({ effect }) => effect.verdict !== 'higher'),
-  ];
-  const sentences = [
-    raised.length > 0 && `The loss at 1× clearly rises for ${named(raised)}: these models read their positions.`,
-    rest.length > 0 && `Not clearly higher for ${named(rest)}.`,
-  ].filter((sentence) => sentence !== false);
-  return { title, text: sentences.join(' ') };
-}
-
 /** Ascending by mean loss at a multiple; rows without one last. */
 function ranked(rows: readonly Row[], multiple: number): Row[] {
   const key = (row: Row) => meanAt(row, multiple) ?? Number.POSITIVE_INFINITY;
   return [...rows].sort((a, b) => (key(a) === key(b) ? 0 : key(a) - key(b)));
 }
-
-const at = (reading: Reading, multiple: number) =>
-  `At ${multiple}× (${count(lengthAt(reading, multiple), reading.unit)})`;

@@ -1,4 +1,5 @@
 /** Numbers and lists as the report writes them. Every function has a word for what is no number. */
+import type { ProblemSizes } from '@posenc/tasks';
 import { grouped } from '../ui/numbers.ts';
 
 const noNumber = 'not finite';
@@ -41,6 +42,10 @@ export function duration(seconds: number): string {
   const minutes = Math.round(seconds / 60);
   return minutes < 100 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
+
+/** "up to 3 digits" · "4–6 digits" */
+export const sizesText = ({ low, high, unit }: ProblemSizes): string =>
+  low === 1 ? `up to ${high} ${unit}` : `${low === high ? low : `${low}–${high}`} ${unit}`;
 
 /** "A, B and C"; beyond `most` items "A, B and 7 more". Items with commas of their own are parted by semicolons. */
 export function listed(items: readonly string[], most = 6): string {

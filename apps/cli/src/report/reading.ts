@@ -7,7 +7,7 @@ import {
   type Row,
   type TrialResult,
 } from '@posenc/training';
-import { fixed, signed } from './format.ts';
+import { count, fixed, signed, sizesText } from './format.ts';
 
 export interface Reading {
   readonly comparison: Comparison;
@@ -18,6 +18,10 @@ export interface Reading {
   readonly seeds: number;
   /** What a token is called in this task. */
   readonly unit: 'character' | 'byte' | 'token';
+  /** What losses and accuracies are means over. */
+  readonly scored: Reading['unit'] | 'answer token';
+  /** Of a task of problems: what each column was measured on. */
+  readonly problems: Comparison['problems'];
   /** Rows with weights of their own, and rows that are another config on such weights. */
   readonly entries: readonly Row[];
   readonly overrides: readonly Row[];
@@ -34,14 +38,17 @@ export function read(given: Comparison): Reading {
   const multiples = [...new Set(suite.evaluation.multiples)].sort((a, b) => a - b);
   const entries = rows.filter((row) => row.name === row.trainedAs);
   const overrides = rows.filter((row) => row.name !== row.trainedAs);
-  const decimals = decimalsFor(rows);
+  const decimals = comparison.problems ? 3 : decimalsFor(rows);
+  const unit = unitOf(suite.task);
   return {
     comparison,
     multiples,
     first: multiples[0]!,
     last: multiples.at(-1)!,
     seeds: suite.seeds.length,
-    unit: unitOf(suite.task),
+    unit,
+    scored: comparison.problems ? 'answer token' : unit,
+    problems: comparison.problems,
     entries,
     overrides,
     names: [...entries, ...overrides].map((row) => row.name),
@@ -58,6 +65,8 @@ const revived = (row: Row): Row => ({
     loss: cell.loss && numbers(cell.loss),
     accuracy: cell.accuracy && numbers(cell.accuracy),
     difference: cell.difference && numbers(cell.difference),
+    exactMatch: cell.exactMatch && numbers(cell.exactMatch),
+    exactMatchDifference: cell.exactMatchDifference && numbers(cell.exactMatchDifference),
   })),
 });
 
@@ -93,6 +102,23 @@ export const differenceOf = (cell: Cell): PairedDifference | undefined =>
 export const lengthAt = ({ comparison }: Reading, multiple: number): number =>
   multiple * comparison.suite.training.length;
 
+/** What stands in a column: "128 characters", "4–6 digits". */
+export function columnAt(reading: Reading, multiple: number): string {
+  const sizes = reading.problems?.find((set) => set.multiple === multiple)?.sizes;
+  return sizes ? sizesText(sizes) : count(lengthAt(reading, multiple), reading.unit);
+}
+
+/** What a trial was trained on, in characters or tokens, or in problems. */
+export function examplesPerTrial({ comparison, unit, problems }: Reading): {
+  readonly n: number;
+  readonly noun: string;
+} {
+  const { suite, trials } = comparison;
+  const { steps, batchSize, length } = suite.training;
+  const tokens = Math.max(...trials.map((trial) => trial.tokens), steps * batchSize * length);
+  return problems ? { n: tokens / length, noun: 'problems' } : { n: tokens, noun: `${unit}s` };
+}
+
 export const rowOf = ({ comparison }: Reading, name: string): Row | undefined =>
   comparison.rows.find((row) => row.name === name);
 
@@ -106,25 +132,32 @@ export const trialsOf = ({ comparison }: Reading, name: string): readonly TrialR
 export const control = ({ comparison }: Reading, name: string) =>
   comparison.controls.data.find((entry) => entry.name === name && Number.isFinite(entry.loss));
 
-/** A row's loss at a multiple, seed by seed in the suite's order; undefined where one is missing. */
-export function lossesAt({ comparison }: Reading, row: Row, multiple: number): number[] | undefined {
+type ScoreName = 'loss' | 'exactMatch';
+
+/** A row's scores at a multiple, seed by seed in the suite's order; undefined where one is missing. */
+export function scoresAt({ comparison }: Reading, row: Row, multiple: number, score: ScoreName): number[] | undefined {
   return bySeed(comparison, row.trainedAs, (trial) => {
     const evaluation = trial.evaluations.find((e) => e.name === row.name);
-    return evaluation?.lengths.find((entry) => entry.multiple === multiple)?.score?.loss;
+    return evaluation?.lengths.find((entry) => entry.multiple === multiple)?.score?.[score];
   });
 }
 
-export const shuffledLosses = ({ comparison }: Reading, name: string): number[] | undefined =>
-  bySeed(comparison, name, (trial) => trial.shuffled?.loss);
+export const lossesAt = (reading: Reading, row: Row, multiple: number) => scoresAt(reading, row, multiple, 'loss');
+
+/** With the position numbers shuffled, at 1×. */
+export const shuffledScores = ({ comparison }: Reading, name: string, score: ScoreName): number[] | undefined =>
+  bySeed(comparison, name, (trial) => trial.shuffled?.[score]);
+
+export const shuffledLosses = (reading: Reading, name: string) => shuffledScores(reading, name, 'loss');
 
 function bySeed(
   { suite, trials }: Comparison,
   name: string,
-  lossOf: (trial: TrialResult) => number | null | undefined,
+  scoreOf: (trial: TrialResult) => number | null | undefined,
 ): number[] | undefined {
   const values = suite.seeds.flatMap((seed) => {
     const trial = trials.find((t) => t.name === name && t.seed === seed);
-    const value = trial && lossOf(trial);
+    const value = trial && scoreOf(trial);
     return typeof value === 'number' && Number.isFinite(value) ? [value] : [];
   });
   return values.length === suite.seeds.length ? values : undefined;

@@ -2,10 +2,10 @@
 import type { Comparison } from '@posenc/training';
 import { cautions } from './cautions.ts';
 import type { LossCurve } from './curves.ts';
-import { costFigure, extrapolationFigures, lossCurveFigure, positionFigures } from './figures.ts';
+import { costFigure, exactMatchFigures, extrapolationFigures, lossCurveFigure, positionFigures } from './figures.ts';
 import { findings } from './findings.ts';
 import { type Html, html, raw } from './html.ts';
-import { accuracyTable, costTable, lossTable, perplexityTable } from './html-tables.ts';
+import { accuracyTable, costTable, exactMatchTable, lossTable, perplexityTable } from './html-tables.ts';
 import { facts, headline, howEvaluated, whatWasTrained } from './intro.ts';
 import { type Reading, read } from './reading.ts';
 import { type Provenance, reproduce } from './reproduce.ts';
@@ -47,17 +47,7 @@ ${description !== undefined && html`<p class="lede">${description}</p>`}
 ${facts(reading)}
 ${shows(reading)}
 ${care(reading, curves)}
-<h2 id="extrapolation">Extrapolation</h2>
-${extrapolationFigures(reading)}
-${lossTable(reading)}
-<details><summary>Accuracy by evaluation length</summary>
-${accuracyTable(reading)}
-</details>
-<details><summary>Perplexity and bits</summary>
-${perplexityTable(reading)}
-</details>
-<h2 id="window">Within a window</h2>
-${orNote(positionFigures(reading), 'There is no loss by position in these results.')}
+${reading.problems ? ofProblems(reading) : ofText(reading)}
 <h2 id="training">Training</h2>
 ${lossCurveFigure(reading, curves) ?? note('No training metrics were found, so there are no curves.')}
 <h2 id="cost">Cost</h2>
@@ -70,6 +60,32 @@ ${reproduce(reading, options)}
 </html>
 `.markup;
 }
+
+const ofText = (reading: Reading) => html`<h2 id="extrapolation">Extrapolation</h2>
+${extrapolationFigures(reading)}
+${lossTable(reading)}
+<details><summary>Accuracy by evaluation length</summary>
+${accuracyTable(reading)}
+</details>
+<details><summary>Perplexity and bits</summary>
+${perplexityTable(reading)}
+</details>
+<h2 id="window">Within a window</h2>
+${orNote(positionFigures(reading), 'There is no loss by position in these results.')}`;
+
+const ofProblems = (reading: Reading) => html`<h2 id="extrapolation">Extrapolation to larger problems</h2>
+${exactMatchFigures(reading)}
+${exactMatchTable(reading)}
+<details><summary>Loss by problem size</summary>
+${extrapolationFigures(reading)}
+${lossTable(reading)}
+</details>
+<details><summary>Accuracy per answer token</summary>
+${accuracyTable(reading)}
+</details>
+<details><summary>Perplexity and bits</summary>
+${perplexityTable(reading)}
+</details>`;
 
 function shows(reading: Reading): Html {
   const items = findings(reading).map(({ title, text }) => html`<li><b>${title}</b> <span>${text}</span></li>\n`);

@@ -1,19 +1,10 @@
-/** The table that `compare` prints last: losses by length, marks for clear differences, controls. */
+/** The table that `compare` prints last: losses (of problems: exact matches) by length, marks for clear differences, controls. */
 import { styleText } from 'node:util';
 import type { Cell, Comparison } from '@posenc/training';
 import { hanging, length } from '../ui/style.ts';
 import { count } from './format.ts';
-import {
-  cellAt,
-  compared,
-  differenceOf,
-  lengthAt,
-  lossesAt,
-  type Reading,
-  read,
-  rowOf,
-  shuffledLosses,
-} from './reading.ts';
+import { type Measure, measureOf } from './measure.ts';
+import { cellAt, columnAt, compared, lengthAt, type Reading, read, rowOf } from './reading.ts';
 
 export interface TableOptions {
   readonly color?: boolean;
@@ -37,12 +28,6 @@ interface Column {
 }
 
 const marks = { lower: '↓', higher: '↑', 'no clear difference': '~', 'one seed: no verdict': undefined } as const;
-const styles = {
-  lower: 'green',
-  higher: 'red',
-  'no clear difference': undefined,
-  'one seed: no verdict': undefined,
-} as const;
 const gap = 2;
 const leastName = 12;
 const mostName = 34;
@@ -50,14 +35,19 @@ const mostName = 34;
 /** Without a line break at its end. */
 export function renderTable(comparison: Comparison, { color = false, width = 100 }: TableOptions = {}): string {
   const reading = read(comparison);
+  const measure = measureOf(reading);
   const paint = (style: Style | undefined, text: string) =>
     color && style ? styleText(style, text, { validateStream: false }) : text;
   const rows = comparison.rows.map((row) => ({
     name: row.name === row.trainedAs ? row.name : `  ${row.name}`,
-    entries: reading.multiples.map((k) => entryOf(reading, cellAt(row, k))),
+    entries: reading.multiples.map((k) => entryOf(measure, cellAt(row, k))),
   }));
-  const controls = comparison.controls.data.map(({ name, loss }) => ({ name, entry: { mean: reading.loss(loss) } }));
-  const heads = reading.multiples.map((k) => [`${k}×`, String(lengthAt(reading, k))] as const);
+  const controls = comparison.controls.data.map((control) => ({
+    name: control.name,
+    entry: { mean: measure.size(measure.ofControl(control) ?? Number.NaN) },
+  }));
+  const columnHead = (k: number) => (reading.problems ? columnAt(reading, k) : String(lengthAt(reading, k)));
+  const heads = reading.multiples.map((k) => [`${k}×`, columnHead(k)] as const);
 
   const layOut = (spreads: boolean) =>
     heads.map((head, i) => {
@@ -65,7 +55,7 @@ export function renderTable(comparison: Comparison, { color = false, width = 100
       return columnOf(i === 0 ? [...own, ...controls.map(({ entry }) => entry)] : own, head, spreads);
     });
   const widthOf = (columns: readonly Column[]) => columns.reduce((sum, column) => sum + gap + column.width, 0);
-  const title = `nats per ${reading.unit}`;
+  const title = reading.problems ? 'exactly right, %' : `nats per ${reading.unit}`;
   const names = [title, ...rows.map(({ name }) => name), ...controls.map(({ name }) => name)];
   const longest = Math.min(mostName, Math.max(...names.map(length)));
   const withSpreads = layOut(true);
@@ -77,9 +67,10 @@ export function renderTable(comparison: Comparison, { color = false, width = 100
     [pad(shorten(name, nameWidth), nameWidth), ...cells].join(' '.repeat(gap)).trimEnd();
   const head = (part: 0 | 1) => heads.map((text, i) => pad(text[part], columns[i]!.width));
   const rule = paint('dim', '─'.repeat(nameWidth + widthOf(columns)));
+  const scope = reading.problems ? 'by guessing, at 1×' : 'at every length';
   const faded = [
-    ...controls.map(({ name, entry }) => line(name, [columns[0]!.format(entry).trimEnd(), 'at every length'])),
-    ...shuffledLines(reading, width),
+    ...controls.map(({ name, entry }) => line(name, [columns[0]!.format(entry).trimEnd(), scope])),
+    ...shuffledLines(reading, measure, width),
     ...legend(reading, spreads, width),
   ];
   return [
@@ -97,16 +88,17 @@ export function renderTable(comparison: Comparison, { color = false, width = 100
   ].join('\n');
 }
 
-function entryOf(reading: Reading, cell: Cell | undefined): Entry {
+function entryOf(measure: Measure, cell: Cell | undefined): Entry {
   if (cell?.status !== 'ok')
     return { mean: cell?.status ?? 'undefined', style: cell?.status === 'diverged' ? 'yellow' : 'dim' };
-  const { loss } = cell;
-  const difference = differenceOf(cell);
+  const { mean, sd, n } = measure.of(cell)!;
+  const difference = measure.paired(cell);
+  const clear = difference?.verdict === 'lower' || difference?.verdict === 'higher';
   return {
-    mean: reading.loss(loss!.mean),
-    sd: loss!.n > 1 ? reading.loss(loss!.sd) : undefined,
+    mean: measure.size(mean),
+    sd: n > 1 ? measure.size(sd) : undefined,
     mark: difference && marks[difference.verdict],
-    style: difference && styles[difference.verdict],
+    style: clear ? (difference.verdict === measure.better ? 'green' : 'red') : undefined,
   };
 }
 
@@ -129,26 +121,30 @@ function columnOf(entries: readonly Entry[], head: readonly string[], spreads: b
 const mostShuffled = 12;
 
 /** One paragraph: they have a value at 1× only. */
-function shuffledLines(reading: Reading, width: number): string[] {
-  const values = reading.comparison.controls.shuffled.map(({ name, loss }) => {
+function shuffledLines(reading: Reading, measure: Measure, width: number): string[] {
+  const values = reading.comparison.controls.shuffled.map((shuffled) => {
+    const { name } = shuffled;
     const row = rowOf(reading, name);
-    const effect = row && compared(shuffledLosses(reading, name), lossesAt(reading, row, 1));
-    return `${shorten(name, 24)} ${reading.loss(loss.mean)}${effect ? ` (${reading.difference(effect.mean)})` : ''}`;
+    const effect = row && compared(measure.shuffled(name), measure.at(row, 1));
+    return `${shorten(name, 24)} ${measure.size(measure.of(shuffled)!.mean)}${effect ? ` (${measure.difference(effect.mean)})` : ''}`;
   });
   if (values.length > mostShuffled) values.splice(mostShuffled - 1, Infinity, 'more in the report');
   return values.length > 0 ? hanging('positions shuffled, 1×: ', values.join(' · '), width).split('\n') : [];
 }
 
-function legend({ comparison, seeds }: Reading, spreads: boolean, width: number): string[] {
+function legend({ comparison, seeds, problems }: Reading, spreads: boolean, width: number): string[] {
+  const same = problems ? 'at the same size' : 'at the same length';
   const baseline = comparison.rows.length > 1;
-  const compared = baseline ? ` Compared with ${comparison.baseline} at the same length` : '';
-  const words =
+  const compared = baseline ? ` Compared with ${comparison.baseline} ${same}` : '';
+  const arrows = problems ? '↑ clearly higher, ↓ clearly lower' : '↓ clearly lower, ↑ clearly higher';
+  const verdicts =
     seeds === 1
       ? [`One seed: no verdict on any difference.`]
       : [
           `Mean${spreads ? ' ± standard deviation' : ''} over ${count(seeds, 'seed')}.${spreads ? '' : ' Spreads are in the report.'}${compared && `${compared}, paired by seed, 95 %:`}`,
-          ...(baseline ? ['↓ clearly lower, ↑ clearly higher, ~ no clear difference.'] : []),
+          ...(baseline ? [`${arrows}, ~ no clear difference.`] : []),
         ];
+  const words = problems ? [...verdicts, 'Loss and accuracy per answer token are in the report.'] : verdicts;
   return words.flatMap((text) => hanging('', text, width).split('\n'));
 }
 
