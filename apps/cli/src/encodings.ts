@@ -14,6 +14,7 @@ import { t5 } from '@posenc/t5';
 import { transformerXl } from '@posenc/transformer-xl';
 import { xpos } from '@posenc/xpos';
 
+/** In the order in which they are listed. */
 export const builtIn = [
   sinusoidal,
   learned,

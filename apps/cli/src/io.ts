@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import type { WriteStream } from 'node:tty';
 
+/** A stream that text goes to. */
 export interface Output {
   write(text: string): unknown;
   /** Width in characters; undefined when it is not a terminal. */
@@ -10,6 +11,7 @@ export interface Output {
   readonly color: boolean;
 }
 
+/** All that a command may touch of the world outside. */
 export interface Io {
   /** Results only: with --json, one JSON document and nothing else. */
   readonly stdout: Output;

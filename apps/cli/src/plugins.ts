@@ -11,6 +11,7 @@ import { digestOf, versionAbove } from './plugins/version.ts';
 import { whyNot } from './plugins/why-not.ts';
 import { packageOfType } from './plugins/workspace.ts';
 
+/** An encoding from outside, and where it came from. */
 export interface LoadedEncoding {
   readonly plugin: AnyEncoding;
   /** What the user wrote. */

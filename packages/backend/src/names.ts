@@ -1,6 +1,7 @@
 /** What can be asked for. `auto` is `wasm` today. */
 export const backendNames = ['auto', 'cpu', 'wasm', 'simd', 'tensorflow', 'tensorflow-gpu', 'webgpu'] as const;
 
+/** What a user may ask for: `auto`, or a backend by name. */
 export type BackendName = (typeof backendNames)[number];
 
 /** The backend in use, as plain data: what a run record keeps, because the bits of a result depend on it. */

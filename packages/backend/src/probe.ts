@@ -3,6 +3,7 @@ import { fork } from 'node:child_process';
 import { extname } from 'node:path';
 import { type BackendInfo, backendNames } from './names.ts';
 
+/** A backend as this machine has it; or why it has not, and the command that gets it. */
 export type BackendReport =
   | ({ readonly available: true } & BackendInfo)
   | {

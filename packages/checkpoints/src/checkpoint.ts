@@ -21,12 +21,14 @@ import { encodeSafetensors, type HostTensor, parseSafetensors } from './safetens
 /** JSON data: what a state may consist of. Typed arrays belong among the tensors. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
+/** A moment of a training: its tensors by name, and whatever else is needed to go on from it. */
 export interface Checkpoint {
   readonly step: number;
   readonly tensors: ReadonlyMap<string, HostTensor>;
   readonly state: Json;
 }
 
+/** The newest checkpoint that is whole. */
 export interface Latest {
   readonly checkpoint: Checkpoint;
   /** One message per newer checkpoint that was passed over, newest first: tell the user. Empty: the newest is whole. */

@@ -7,6 +7,7 @@ import { fileError } from './file-error.ts';
 import { ensureFolder } from './folder.ts';
 import { type HostTensor, readSafetensors, writeSafetensors } from './safetensors.ts';
 
+/** A model folder of Hugging Face as it was found: names and layouts are still theirs. */
 export interface HubCheckpoint {
   /** config.json. */
   readonly config: Readonly<Record<string, unknown>>;

@@ -28,6 +28,7 @@ interface Arrays {
   BOOL: Uint8Array;
 }
 
+/** Number types of safetensors that have an array in JavaScript. */
 export type Dtype = keyof Arrays;
 
 /** A tensor on the host. `data` is row-major and has as many entries as the product of `shape` (1 for a scalar, shape []). */
@@ -35,6 +36,7 @@ export type HostTensor<D extends Dtype = Dtype> = {
   [K in D]: { readonly dtype: K; readonly shape: readonly number[]; readonly data: Arrays[K] };
 }[D];
 
+/** The content of a safetensors file. */
 export interface SafetensorsFile {
   /** In the order of the file. A Map, since any string is allowed as a name. */
   readonly tensors: ReadonlyMap<string, HostTensor>;

@@ -2,6 +2,7 @@
 import type { Tensor4D } from '@tensorflow/tfjs';
 import type { Grid } from './encoding.ts';
 
+/** What one attention layer keeps of the tokens it has seen. */
 export interface LayerCache {
   /** [B, Hkv, T, Dr] rotated. */
   readonly k: Tensor4D;
@@ -13,6 +14,7 @@ export interface LayerCache {
   readonly carried?: Tensor4D;
 }
 
+/** All that is kept of a decoding session between two calls. The caller disposes it (`disposeCache`). */
 export interface Cache {
   /** One per layer; empty before the first call. */
   readonly layers: readonly LayerCache[];
@@ -38,6 +40,7 @@ export function cacheTensors(cache: Cache): Tensor4D[] {
   return [...new Set(all.filter((tensor) => tensor !== undefined))];
 }
 
+/** Frees the tensors of a cache; forward calls return a new one and leave the old one alone. */
 export function disposeCache(cache: Cache): void {
   for (const tensor of cacheTensors(cache)) tensor.dispose();
 }

@@ -53,7 +53,9 @@ export function layersPerMember(numMembers: number, pattern: readonly number[], 
   return counts;
 }
 
+/** The holes of the grammar, in the order in which a forward pass comes to them. */
 export const holes = ['embed', 'rotate', 'scale', 'relativeBias', 'carry', 'scores', 'bias', 'mix'] as const;
+/** A hook by name: what an encoding may fill in. */
 export type Hole = (typeof holes)[number];
 
 /** Which holes of the grammar an encoding fills, found by asking for its hooks at one position. */

@@ -6,6 +6,7 @@ import { parseConfig } from './parse.ts';
 
 const positive = z.int().min(1);
 
+/** The JSON of a model, checked: strict, with the field’s names; what is left out follows from the rest (`resolveModel`). */
 export const modelSchema = z.strictObject({
   vocabSize: positive.describe('number of tokens'),
   modelDim: positive.describe('width of the residual stream'),
@@ -77,6 +78,7 @@ export const modelSchema = z.strictObject({
   embeddingInitStd: z.number().positive().optional().describe('normal init of token embeddings; default initStd'),
 });
 
+/** A model as a user writes it, defaults left out. */
 export type ModelInput = z.input<typeof modelSchema>;
 
 /** A checked model config with every default filled in. */
@@ -123,6 +125,7 @@ export function resolveModel(input: unknown, where = 'model'): ModelConfig {
   };
 }
 
+/** What an encoding is told of a model. */
 export const dimsOf = (c: ModelConfig): Dims => ({
   modelDim: c.modelDim,
   embeddingDim: c.embeddingDim,

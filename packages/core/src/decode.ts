@@ -7,6 +7,7 @@ import { explicit } from './positions.ts';
 import { type Random, uniform } from './random.ts';
 import type { Transformer } from './transformer.ts';
 
+/** How tokens are chosen, how many, and what the encoding is told of the length. */
 export interface GenerateOptions {
   readonly maxNewTokens: number;
   /** 0 (default): the most likely token. */

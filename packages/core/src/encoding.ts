@@ -49,6 +49,7 @@ export interface Hooks {
   layer?(index: number): LayerHooks;
 }
 
+/** What one attention layer does with positions. `attention` is the only caller. */
 export interface LayerHooks {
   /** [B, H|Hkv, Tq, Dh] → [B, same, Tq, Dr]; Dr must be equal for both sides. Keys are cached rotated. */
   rotate?(u: Tensor4D, side: 'query' | 'key'): Tensor4D;
@@ -105,6 +106,7 @@ export type Init =
   | { readonly kind: 'constant'; readonly value: number }
   | { readonly kind: 'values'; readonly values: readonly number[] };
 
+/** A trained tensor, described; core draws it with a stream of its own, seeded by its path. */
 export interface ParamSpec {
   readonly shape: readonly number[];
   readonly init: Init;
@@ -112,7 +114,9 @@ export interface ParamSpec {
   readonly decay?: boolean;
 }
 
+/** Descriptions by name. */
 export type ParamSpecs = Readonly<Record<string, ParamSpec>>;
+/** The tensors for these descriptions, by the same names. */
 export type ParamTensors<P extends ParamSpecs> = { readonly [N in keyof P]: Tensor };
 
 /** An encoding created for one stack: traits, parameters wanted, and the function from both to hooks. */

@@ -5,6 +5,7 @@ import type { Grid, Positions } from './encoding.ts';
 import { PosencError } from './errors.ts';
 import { at, concatColumns, extent, fromMask, range, sliceColumns } from './positions.ts';
 
+/** A batch of tokens, on the host. */
 export interface Input {
   /** [B, T] */
   readonly tokens: Grid;
@@ -20,6 +21,7 @@ export interface Input {
   readonly seqLen?: number;
 }
 
+/** Where the tokens of a call stand, those of the cache included. */
 export interface Placed {
   readonly positions: Positions;
   /** [B|1, Tk] of all keys in view. */

@@ -5,6 +5,7 @@ import * as tf from '@tensorflow/tfjs';
 import type { Grid } from './encoding.ts';
 import { at } from './positions.ts';
 
+/** Who may see whom, in words that a kernel can follow without a matrix. */
 export interface MaskRequest {
   readonly causal: boolean;
   /** Queries of this call; the last of them is the last key. */
@@ -18,6 +19,7 @@ export interface MaskRequest {
   readonly segments?: Grid;
 }
 
+/** Who may see whom, as tensors. The caller disposes them. */
 export interface Mask {
   /** [B|1, 1, Tq, Tk] 0 where visible, very negative where hidden; absent when everything is visible. */
   readonly additive?: Tensor4D;

@@ -9,6 +9,7 @@ import type { Grid } from './encoding.ts';
 import { gatherRows, scatterRows } from './kernels/rows.ts';
 import { at } from './positions.ts';
 
+/** Which offsets key − query occur in a call, and how a number for each of them gets to its pairs. */
 export interface OffsetPlan {
   /** What each of the n columns stands for: the distinct offsets that occur, ascending; or their folds, in any order. */
   readonly offsets: Int32Array;
@@ -25,6 +26,8 @@ export interface OffsetPlan {
 }
 
 /**
+ * Plans the offsets between positions [B|1, Tq] and [B|1, Tk].
+ *
  * @param fold offsets with the same fold are the same to the encoding (clipped distances, buckets): where positions are
  *   scattered they share a column, so that a plan is never wider than the encoding's table.
  */

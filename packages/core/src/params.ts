@@ -4,7 +4,9 @@ import * as tf from '@tensorflow/tfjs';
 import type { Init, ParamSpec, ParamSpecs } from './encoding.ts';
 import { normal, stream, uniform } from './random.ts';
 
+/** Parameters by path, such as `layers.0.attention.query.weight`. */
 export type Params = Readonly<Record<string, Tensor>>;
+/** The same as variables, which training writes to. */
 export type Variables = Readonly<Record<string, Variable>>;
 
 /** Values of one parameter, drawn in float64 from the stream of its path and rounded once to float32. */
@@ -39,10 +41,12 @@ export function createParams(specs: ParamSpecs, seed: number): Variables {
   return variables;
 }
 
+/** Frees every one of them. */
 export function disposeParams(params: Params): void {
   for (const tensor of Object.values(params)) tensor.dispose();
 }
 
+/** How many numbers a tensor of this shape holds; 1 for a scalar. */
 export const sizeOf = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);
 
 /** Number of trainable scalars; nothing is allocated. */
@@ -55,6 +59,7 @@ export function withoutPrefix<T>(all: Readonly<Record<string, T>>, prefix: strin
   return Object.fromEntries(entries.map(([path, value]) => [path.slice(prefix.length + 1), value]));
 }
 
+/** The same values under `prefix.path` in place of `path`. */
 export function withPrefix<T>(some: Readonly<Record<string, T>>, prefix: string): Record<string, T> {
   return Object.fromEntries(Object.entries(some).map(([path, value]) => [`${prefix}.${path}`, value]));
 }

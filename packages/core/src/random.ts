@@ -7,6 +7,7 @@ import { uniformInt } from 'pure-rand/distribution/uniformInt';
 import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
 import type { RandomGenerator } from 'pure-rand/types/RandomGenerator';
 
+/** A stream of random bits; drawing from it moves it on. `stream` starts one. */
 export type Random = RandomGenerator;
 
 /** 32-bit FNV-1a over UTF-16 code units: a stable name → seed. */
@@ -30,6 +31,7 @@ function avalanche(h: number): number {
 
 /** The generator's state as JSON data, and back: what a checkpoint keeps. */
 export const stateOf = (random: Random): readonly number[] => random.getState();
+/** The stream that goes on where `getState()` was taken: for checkpoints. */
 export const fromState = (state: readonly number[]): Random => xoroshiro128plusFromState(state);
 
 /** Uniform in [0, 1). */

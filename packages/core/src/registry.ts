@@ -5,6 +5,7 @@ import type { Dims, Encoding, PositionalEncoding } from './encoding.ts';
 import { PosencError } from './errors.ts';
 import { parseConfig, suggest } from './parse.ts';
 
+/** A plug-in of whatever config. */
 // biome-ignore lint/suspicious/noExplicitAny: a registry holds plug-ins of any config; each checks its own
 export type AnyEncoding = PositionalEncoding<string, any>;
 
@@ -20,6 +21,7 @@ export type EncodingConfig<P extends AnyEncoding = AnyEncoding> =
   | { type: 'compose'; of: EncodingConfig<P>[] }
   | { type: 'perLayer'; of: EncodingConfig<P>[]; pattern: number[] };
 
+/** Encodings by type, and the nodes `compose` and `perLayer` over them. */
 export interface Registry<P extends AnyEncoding = AnyEncoding> {
   readonly plugins: readonly P[];
   /** Checks a JSON value and fills in defaults. Throws PosencError naming `where`. */
@@ -38,6 +40,7 @@ const perLayerNode = z.strictObject({
 });
 const algebra = { compose: composeNode, perLayer: perLayerNode };
 
+/** Puts plug-ins together. Throws PosencError when two have the same type. */
 export function createRegistry<const P extends AnyEncoding>(plugins: readonly P[]): Registry<P> {
   const names = [...plugins.map((p) => p.type), ...Object.keys(algebra)];
   const twice = names.find((name, i) => names.indexOf(name) !== i);

@@ -20,6 +20,7 @@ import { type OffsetPlan, planOffsets } from './offsets.ts';
 import { type Params, withoutPrefix, withPrefix } from './params.ts';
 import type { Random } from './random.ts';
 
+/** The shared transformer with one encoding: parameters described, not made, and a pure forward pass. */
 export interface Transformer {
   readonly config: ModelConfig;
   readonly dims: Dims;
@@ -30,6 +31,7 @@ export interface Transformer {
   forward(params: Params, input: Input, options?: ForwardOptions): Output;
 }
 
+/** What one forward call is given besides tokens. */
 export interface ForwardOptions {
   /** Go on from here (`startCache` opens a session). */
   readonly cache?: Cache;
@@ -37,6 +39,7 @@ export interface ForwardOptions {
   readonly random?: Random;
 }
 
+/** What one forward call returns; the caller disposes it. */
 export interface Output {
   readonly logits: Tensor3D;
   readonly cache?: Cache;

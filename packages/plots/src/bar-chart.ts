@@ -5,6 +5,7 @@ import { el, frame, frameWidth, label, lines, px, tooltip, widest } from './svg.
 import { wrapText } from './text.ts';
 import { color, type FigureOptions, font, space, styleOf } from './theme.ts';
 
+/** One bar, with its spread if there is one. */
 export interface Bar {
   readonly name: string;
   /** undefined, null or not finite: the bar's place says "undefined". */
@@ -13,6 +14,7 @@ export interface Bar {
   readonly high?: number | null;
 }
 
+/** A chart of one number per name. */
 export interface BarChartData {
   readonly title: string;
   readonly subtitle?: string;

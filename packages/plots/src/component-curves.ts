@@ -7,6 +7,7 @@ import { el, frame, frameWidth, label, px, tooltip } from './svg.ts';
 import { fitText, textWidth } from './text.ts';
 import { color, type FigureOptions, font, space, styleOf } from './theme.ts';
 
+/** One wave of an encoding: a channel or a pair, over positions. */
 export interface Component {
   readonly name: string;
   /** In positions; Infinity for a component that stands still. */
@@ -15,6 +16,7 @@ export interface Component {
   readonly values: ArrayLike<number>;
 }
 
+/** Waves, one above the other, over the same positions. */
 export interface ComponentCurvesData {
   readonly title: string;
   readonly subtitle?: string;

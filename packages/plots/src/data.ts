@@ -5,6 +5,7 @@ export type ScaleKind = 'linear' | 'log2' | 'log10';
 /** A tick of one's own, for example `{ value: 512, label: '4×' }`; a line break in the label starts a second line. */
 export type Tick = number | { readonly value: number; readonly label: string };
 
+/** A horizontal axis of numbers. */
 export interface Axis {
   readonly label: string;
   /** Default 'linear'. */
@@ -13,6 +14,7 @@ export interface Axis {
   readonly ticks?: readonly Tick[];
 }
 
+/** The vertical axis: what was measured. */
 export interface ValueAxis extends Axis {
   /**
    * Values shown; an end left undefined follows the data. Lines are cut at the frame, and the label of one that ends outside
@@ -21,6 +23,7 @@ export interface ValueAxis extends Axis {
   readonly domain?: readonly [low: number | undefined, high: number | undefined];
 }
 
+/** One measurement of a series. */
 export interface Point {
   readonly x: number;
   /** undefined, null or a value that is not finite (a diverged loss) interrupts the line. */
@@ -30,6 +33,7 @@ export interface Point {
   readonly high?: number | null;
 }
 
+/** Points that belong together, under one name in the legend. */
 export interface Series {
   readonly name: string;
   /** In the order in which the line runs. */
@@ -42,16 +46,19 @@ export interface Series {
   readonly muted?: boolean;
 }
 
+/** A horizontal line, labelled. */
 export interface Reference {
   readonly y: number;
   readonly label: string;
 }
 
+/** A vertical line, labelled. */
 export interface VerticalReference {
   readonly x: number;
   readonly label: string;
 }
 
+/** Lines or steps over two axes, with lines of reference. */
 export interface CartesianData {
   readonly title: string;
   readonly subtitle?: string;

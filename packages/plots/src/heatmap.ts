@@ -8,12 +8,14 @@ import { el, frame, frameWidth, label, px, widest } from './svg.ts';
 import { fitText } from './text.ts';
 import { color, type FigureOptions, font, space } from './theme.ts';
 
+/** Rows or columns, counted. */
 export interface GridAxis {
   readonly label: string;
   /** Number of the first row or column, default 0. */
   readonly start?: number;
 }
 
+/** A matrix as colours. */
 export interface HeatmapData {
   readonly title: string;
   readonly subtitle?: string;

@@ -63,6 +63,7 @@ const symbols: readonly SymbolType[] = [
 /** Past the palette's end colours repeat and dashes tell the rounds apart. */
 const dashes = [undefined, '7 3', '2 3'] as const;
 
+/** How the n-th series is drawn, the same in every figure. */
 export interface SeriesStyle {
   readonly color: string;
   /** stroke-dasharray; undefined: solid. */

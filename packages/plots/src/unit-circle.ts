@@ -5,12 +5,14 @@ import { el, frame, frameWidth, label, lines, px, tooltip } from './svg.ts';
 import { textWidth, wrapText } from './text.ts';
 import { color, type FigureOptions, font, space } from './theme.ts';
 
+/** A pair of channels that turns with the position. */
 export interface CirclePair {
   readonly name: string;
   /** Angle in radians of positions 0, 1, 2 … (counter-clockwise from the right). */
   readonly angles: ArrayLike<number>;
 }
 
+/** Positions as points on a circle, a circle for each pair. */
 export interface UnitCircleData {
   readonly title: string;
   readonly subtitle?: string;

@@ -13,6 +13,7 @@ import {
 } from './synthetic/index.ts';
 import { text } from './text.ts';
 
+/** The tasks of this package: text, and the synthetic ones. A registry of them: `createTaskRegistry(builtInTasks)`. */
 export const builtInTasks = [
   text,
   addition,

@@ -6,6 +6,7 @@
  */
 import type { Batch, Control } from './task.ts';
 
+/** How often tokens and pairs of neighbours occur in a text. */
 export interface NgramCounts {
   readonly vocabSize: number;
   /** n_b, of every token that has one before it. */
@@ -16,6 +17,7 @@ export interface NgramCounts {
   readonly pairs: ReadonlyMap<number, number>;
 }
 
+/** Counts them in one pass over token ids below `vocabSize`. */
 export function countNgrams(ids: Int32Array, vocabSize: number): NgramCounts {
   const [next, previous] = [new Float64Array(vocabSize), new Float64Array(vocabSize)];
   const pairs = new Map<number, number>();

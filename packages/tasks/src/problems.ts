@@ -24,6 +24,7 @@ export interface Problem {
   readonly key: string;
 }
 
+/** Problems of every size of one kind, and what a row of them needs. */
 export interface ProblemFamily {
   readonly tokenizer: Tokenizer;
   /** Every token that may be scored, at any size. */
@@ -56,6 +57,7 @@ export const splitOptions = {
     .describe('train on this many problems, drawn once; default: new ones at every step'),
 };
 
+/** What is held out for the test, and how much training may see of the rest. */
 export interface SplitOptions {
   readonly testShare: number;
   readonly trainExamples?: number | undefined;

@@ -4,6 +4,7 @@ import type { Task, TaskContext, TaskPlugin } from './task.ts';
 
 type ConfigOf<P> = P extends TaskPlugin<infer Type, infer Config> ? { readonly type: Type } & Config : never;
 
+/** Tasks by type. */
 export interface TaskRegistry<P extends TaskPlugin = TaskPlugin> {
   readonly plugins: readonly P[];
   /** Checks a JSON value and fills in defaults. Throws PosencError naming `where`. */
@@ -16,6 +17,7 @@ export interface TaskRegistry<P extends TaskPlugin = TaskPlugin> {
 
 const node = z.looseObject({ type: z.string({ error: 'expected the name of a task' }) });
 
+/** Puts tasks together. Throws PosencError when two have the same type. */
 export function createTaskRegistry<const P extends TaskPlugin>(plugins: readonly P[]): TaskRegistry<P> {
   const names = plugins.map((p) => p.type);
   const twice = names.find((name, i) => names.indexOf(name) !== i);

@@ -55,6 +55,7 @@ export interface ProblemSizes {
   readonly unit: string;
 }
 
+/** What a model is trained and scored on: batches for training, windows for evaluation, all from seeds. */
 export interface Task {
   readonly tokenizer: Tokenizer;
   /** SHA-256 (hex) over the data and all that defines the task: a part of a trial's identity. */

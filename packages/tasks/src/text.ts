@@ -17,6 +17,7 @@ const options = {
 };
 
 const optionsSchema = z.strictObject(options);
+/** How a text becomes tokens, and which part of it is kept for evaluation. */
 export type TextOptions = z.output<typeof optionsSchema>;
 
 /** Raised when the windows drawn from equal data change, for then trials are not the same any more. */
@@ -55,6 +56,7 @@ export function textTask(source: string | Uint8Array, given: Partial<TextOptions
   };
 }
 
+/** Next-token prediction on a text file. */
 export const text = defineTask({
   type: 'text',
   description: 'next-token prediction on a text file, by characters or bytes',

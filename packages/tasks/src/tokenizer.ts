@@ -1,6 +1,7 @@
 /** From text to token ids and back: one token per character (Unicode code point), per byte of UTF-8, or per piece of text. */
 import { PosencError, parseConfig, z } from '@posenc/core';
 
+/** Text to token ids and back. */
 export interface Tokenizer {
   /** What each id stands for; its length is the model's vocabSize. */
   readonly vocabulary: readonly string[];
@@ -25,6 +26,7 @@ const schema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('piece'), vocabulary: pieces }),
 ]);
 
+/** A tokenizer as it is kept in checkpoints. */
 export type TokenizerJSON = z.output<typeof schema>;
 
 /** Inverse of `toJSON`. Throws PosencError when the value is no tokenizer; `where` says whose it is. */

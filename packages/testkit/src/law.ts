@@ -24,6 +24,7 @@ export interface Subject {
   tables?(dims: Dims): readonly NamedTable[];
 }
 
+/** Sizes of the stacks that laws build, and the backends they compare. */
 export interface LawOptions {
   /** Tokens where distance matters (buckets): decoding, shifts. Default 132, past the last of T5's usual buckets. */
   readonly length?: number;
@@ -43,8 +44,10 @@ export interface LawOptions {
   readonly tolerance?: number;
 }
 
+/** The same with the defaults filled in. */
 export type Settings = Required<Omit<LawOptions, 'tolerance'>> & Pick<LawOptions, 'tolerance'>;
 
+/** Fills the defaults in. */
 export const settingsOf = (options: LawOptions = {}): Settings => ({
   length: options.length ?? 132,
   shortLength: options.shortLength ?? 32,
@@ -56,6 +59,7 @@ export const settingsOf = (options: LawOptions = {}): Settings => ({
   tolerance: options.tolerance,
 });
 
+/** What a law found: the parts of its message. */
 export interface Violation {
   readonly law: string;
   readonly subject: string;

@@ -1,6 +1,7 @@
 /** How far apart two computations of the same thing may be. The one table: nothing in the project loosens it in passing. */
 import { PosencError } from '@posenc/core';
 
+/** How much of a deviation is rounding. */
 export interface Tolerances {
   /** Largest absolute deviation of logits of size 1, by tfjs backend name. */
   readonly logits: Readonly<Record<string, number>>;
@@ -10,6 +11,7 @@ export interface Tolerances {
   readonly table: number;
 }
 
+/** The one table of the whole project. */
 export const tolerances: Tolerances = {
   logits: { cpu: 2e-5, wasm: 1e-4, simd: 1e-4, webgpu: 1e-3 },
   gradient: 1e-2,

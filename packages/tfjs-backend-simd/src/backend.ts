@@ -44,6 +44,7 @@ class Stored {
   }
 }
 
+/** The stock CPU backend with its tensors in one shared WebAssembly memory, its hot kernels there too, on worker threads. */
 export class SimdBackend extends MathBackendCPU {
   readonly pool: Pool;
   readonly allocator: Allocator;

@@ -12,6 +12,7 @@ export { SimdBackend } from './backend.ts';
 export type { Variant } from './module.ts';
 export { defaultThreads } from './threads.ts';
 
+/** How the backend is set up. */
 export interface SimdOptions {
   /** Threads that compute, this one included; default `POSENC_THREADS`, else the number of cores. */
   readonly threads?: number;
@@ -19,6 +20,7 @@ export interface SimdOptions {
   readonly variant?: Variant;
 }
 
+/** How it runs now. */
 export interface SimdInfo {
   readonly variant: Variant;
   readonly threads: number;

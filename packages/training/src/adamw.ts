@@ -4,6 +4,7 @@ import { adamwStep, type ParamSpecs, sizeOf, type Variables } from '@posenc/core
 import type { Scalar, Tensor, Tensor1D, Variable } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 
+/** Everything but the learning rate, which a schedule decides at each step. */
 export interface AdamWOptions {
   readonly beta1: number;
   readonly beta2: number;
@@ -14,6 +15,7 @@ export interface AdamWOptions {
   readonly clipNorm: number;
 }
 
+/** Adam with decoupled weight decay and a clipped gradient, its moments kept by parameter. */
 export interface AdamW {
   /**
    * One step, g clipped by its global norm (Loshchilov & Hutter 2019, 1711.05101):

@@ -11,6 +11,7 @@ import { type Environment, type TrialSpec, trialId } from './spec.ts';
 import type { Suite } from './suite.ts';
 import { readResult, type TrialProgress, type TrialResult } from './trial.ts';
 
+/** A trial with its name, its place, and what an earlier run left of it. */
 export interface PlannedTrial {
   readonly id: string;
   readonly folder: string;
@@ -19,12 +20,14 @@ export interface PlannedTrial {
   readonly result: TrialResult | undefined;
 }
 
+/** What a run of a suite consists of. */
 export interface Plan {
   readonly trials: readonly PlannedTrial[];
   /** Trial folders of other specs, data, versions or backends: shown, never used. */
   readonly stale: readonly string[];
 }
 
+/** What a comparison tells while it runs, trial by trial. */
 export type CompareEvent =
   | { readonly kind: 'start' | 'stop'; readonly trial: PlannedTrial }
   | { readonly kind: 'progress'; readonly trial: PlannedTrial; readonly progress: TrialProgress }
@@ -50,6 +53,7 @@ export function planRun(folder: string, specs: readonly TrialSpec[], task: Task,
   return { trials, stale: present.filter((path) => !ours.has(path)) };
 }
 
+/** Who runs the trials, how many at a time, and who listens. */
 export interface CompareOptions {
   readonly task: Task;
   readonly executor: Executor;

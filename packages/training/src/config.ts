@@ -1,6 +1,7 @@
 /** What a training run and its evaluation are told, in JSON. */
 import { z } from '@posenc/core';
 
+/** The JSON of a training, checked: lengths, batch, steps, AdamW, the schedule. */
 export const trainingSchema = z.strictObject({
   length: z.int().min(2).describe('L: tokens per training sequence'),
   batchSize: z.int().min(1).default(16).describe('sequences per step'),
@@ -15,6 +16,7 @@ export const trainingSchema = z.strictObject({
   clipNorm: z.number().positive().default(1).describe('largest global gradient norm'),
 });
 
+/** A training config, defaults filled in. */
 export type TrainingConfig = z.output<typeof trainingSchema>;
 
 /** Some of the keys, without their defaults: a key left out must not stand for its default, for it changes nothing. */
@@ -27,6 +29,7 @@ export const trainingChanges = z.strictObject(
   ) as Record<keyof TrainingConfig, z.ZodOptional<z.ZodNumber>>,
 );
 
+/** The JSON of an evaluation, checked: at which lengths, on how many windows. */
 export const evaluationSchema = z.strictObject({
   multiples: z
     .array(z.int().min(1))
@@ -43,4 +46,5 @@ export const evaluationSchema = z.strictObject({
   batchTokens: z.int().min(1).default(2048).describe('tokens per evaluation batch: bounds memory, changes no number'),
 });
 
+/** An evaluation config, defaults filled in. */
 export type EvaluationConfig = z.output<typeof evaluationSchema>;

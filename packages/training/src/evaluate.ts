@@ -6,6 +6,7 @@ import type { Tensor2D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 import type { EvaluationConfig } from './config.ts';
 
+/** How well a model predicts the scored tokens. */
 export interface Score {
   /** Nats per scored token. */
   readonly loss: number;

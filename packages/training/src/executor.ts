@@ -4,6 +4,7 @@ import { PosencError } from '@posenc/core';
 import type { Environment, TrialSpec } from './spec.ts';
 import { type RunOptions, runTrial, type TrialProgress, type TrialResult } from './trial.ts';
 
+/** A trial, and the folder it runs in. */
 export interface Job {
   readonly spec: TrialSpec;
   readonly folder: string;
@@ -12,6 +13,7 @@ export interface Job {
 /** Runs one job to its end; undefined when `signal` stopped it. Rejects when the trial failed. */
 export type Executor = (job: Job, options: RunOptions) => Promise<TrialResult | undefined>;
 
+/** Runs trials here, one after another, in the environment given. */
 export const inProcess =
   (environment: Environment): Executor =>
   (job, options) =>
@@ -19,6 +21,7 @@ export const inProcess =
 
 /** What a worker is sent, and what it answers. */
 export type ToWorker = { readonly kind: 'run'; readonly job: Job } | { readonly kind: 'stop' };
+/** What a worker process tells its parent. */
 export type FromWorker =
   | { readonly kind: 'progress'; readonly progress: TrialProgress }
   | { readonly kind: 'notice'; readonly message: string }

@@ -8,6 +8,7 @@ import { evaluationSchema, trainingSchema } from './config.ts';
 import { type Environment, type TrialSpec, trialModel } from './spec.ts';
 import { restoreParams } from './train.ts';
 
+/** A trained trial, ready to be evaluated or to generate. */
 export interface SavedTrial {
   readonly spec: TrialSpec;
   readonly task: Task;

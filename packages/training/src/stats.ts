@@ -7,6 +7,7 @@ export interface Spread {
   readonly n: number;
 }
 
+/** Mean and sample standard deviation (n − 1) of these values; 0 for a single one. */
 export function spread(values: readonly number[]): Spread {
   const n = values.length;
   const mean = values.reduce((a, b) => a + b, 0) / n;
@@ -14,8 +15,10 @@ export function spread(values: readonly number[]): Spread {
   return { mean, sd: Math.sqrt(variance), n };
 }
 
+/** What a difference between two entries amounts to. */
 export type Verdict = 'lower' | 'higher' | 'no clear difference' | 'one seed: no verdict';
 
+/** Mean difference of two entries, seed by seed. */
 export interface PairedDifference extends Spread {
   /** Half-width of the 95 % confidence interval of the mean difference (Student's t, n − 1 degrees of freedom). */
   readonly margin: number;

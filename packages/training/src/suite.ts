@@ -36,6 +36,7 @@ const entrySchema = z.strictObject({
     ),
 });
 
+/** The JSON of a suite, checked but for the documents inside it, which registries check. */
 export const suiteSchema = z.strictObject({
   $schema: z.string().optional(),
   name: z
@@ -52,6 +53,7 @@ export const suiteSchema = z.strictObject({
   baseline: z.string().optional().describe('name of the entry others are compared with; default: the first'),
 });
 
+/** A suite, defaults filled in. */
 export type Suite = z.output<typeof suiteSchema>;
 
 /** Checks a suite's JSON; file paths of its task, relative to `folder`, become absolute. Throws PosencError naming `where`. */
@@ -70,6 +72,7 @@ export function parseSuite(value: unknown, where: string, folder: string): Suite
   return typeof file === 'string' ? { ...suite, task: { ...suite.task, file: resolve(folder, file) } } : suite;
 }
 
+/** What an entry is called in tables: its name, else its encoding’s type. */
 export const nameOf = (entry: Suite['encodings'][number]): string => entry.name ?? entry.encoding.type;
 
 /** A single training run in JSON: what a suite would say with one encoding and one seed. */

@@ -10,6 +10,7 @@ import type { TrainingConfig } from './config.ts';
 import { batchLoss } from './loss.ts';
 import { learningRateAt } from './schedule.ts';
 
+/** A model in training: its variables, its optimiser, and how far it got. `dispose` frees the tensors. */
 export interface Session {
   readonly model: Transformer;
   readonly params: Variables;
@@ -30,6 +31,7 @@ export function startSession(model: Transformer, config: TrainingConfig, seed: n
   return { model, params, optimizer, step: 0, dispose };
 }
 
+/** What one step measured: a line of metrics.jsonl. */
 export interface StepMetrics {
   readonly step: number;
   /** Mean over the batch, nats per token, before the update. */

@@ -22,6 +22,7 @@ import { lockFolder } from './lock.ts';
 import { type Environment, overridden, type TrialSpec, trialId, trialModel } from './spec.ts';
 import { restoreSession, type Session, sessionTensors, startSession, trainStep } from './train.ts';
 
+/** Scores of the trained weights at every length, as trained or under another config. */
 export interface Evaluation {
   readonly name: string;
   /** null for the encoding as trained. */
@@ -31,6 +32,7 @@ export interface Evaluation {
   readonly positions: readonly number[] | null;
 }
 
+/** What a trial came to: its result.json. */
 export interface TrialResult {
   readonly id: string;
   readonly name: string;
@@ -51,6 +53,7 @@ export interface TrialResult {
   };
 }
 
+/** How far a trial is. */
 export interface TrialProgress {
   readonly phase: 'train' | 'evaluate';
   readonly done: number;
@@ -59,6 +62,7 @@ export interface TrialProgress {
   readonly tokensPerSecond?: number;
 }
 
+/** Who listens to a trial, who may stop it, how often it saves. */
 export interface RunOptions {
   readonly onProgress?: (progress: TrialProgress) => void;
   readonly onNotice?: (message: string) => void;

@@ -4,6 +4,7 @@ import type { Tensor3D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 import { applyRules, error, type Finding, note, type Rule, warning } from './finding.ts';
 
+/** What a rule may look at: an encoding as created, the model around it, and how long its sequences are. */
 export interface Stack {
   readonly encoding: Encoding;
   readonly model: ModelConfig;
@@ -90,6 +91,7 @@ const rules: readonly Rule<Stack>[] = [
 /** Everything questionable about an encoding in its stack. */
 export const lintStack = (stack: Stack): Finding[] => applyRules(rules, stack);
 
+/** Every rule by name, with the bug that it prevents. */
 export const stackRules: readonly { readonly name: string; readonly prevents: string }[] = rules.map(
   ({ name, prevents }) => ({ name, prevents }),
 );

@@ -17,6 +17,7 @@ export interface Reading {
   readonly encoding: EncodingJson;
 }
 
+/** A family of Hugging Face models, as a mapping from its config.json and tensors to the shared transformer and back. */
 export interface Family {
   /** `model_type` in config.json. */
   readonly name: string;

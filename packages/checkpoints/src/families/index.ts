@@ -31,6 +31,7 @@ import { smollm3 } from './smollm3.ts';
 import { stablelm } from './stablelm.ts';
 import { xlnet } from './xlnet.ts';
 
+/** Every family that can be read and written. */
 export const families: readonly Family[] = [
   bert,
   bloom,

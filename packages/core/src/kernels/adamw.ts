@@ -4,6 +4,7 @@ import type { Scalar, Tensor1D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 import { hasKernel, runKernel } from './fused.ts';
 
+/** Parameters and moments as one flat vector each. */
 export interface AdamWState {
   /** Parameters, moments, all [n]. */
   readonly theta: Tensor1D;
@@ -11,6 +12,7 @@ export interface AdamWState {
   readonly v: Tensor1D;
 }
 
+/** The numbers of one update. */
 export interface AdamWStep {
   readonly beta1: number;
   readonly beta2: number;

@@ -63,6 +63,7 @@ const config = z
     message: 'rounded biases serve causal stacks only, which have one direction: leave it "symmetric"',
   });
 
+/** The options, defaults filled in. */
 export type AlibiConfig = z.infer<typeof config>;
 
 /** Press, Smith & Lewis 2022, https://arxiv.org/abs/2108.12409. */

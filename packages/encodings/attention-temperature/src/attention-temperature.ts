@@ -15,6 +15,7 @@ const config = z.strictObject({
     .describe('What the factor follows: position (log-n, llama4, ministral3), or layer and head (constant, learned).'),
 });
 
+/** The options, defaults filled in. */
 export type AttentionTemperatureConfig = z.output<typeof config>;
 
 const followsPosition = (rule: Rule): rule is PositionRule => rule.type !== 'constant' && rule.type !== 'learned';

@@ -50,7 +50,9 @@ const learned = z.strictObject({
 });
 
 export const ruleSchema = z.discriminatedUnion('type', [logN, llama4, ministral3, constant, learned]);
+/** A rule for the temperature, defaults filled in. */
 export type Rule = z.output<typeof ruleSchema>;
+/** The same as a user writes it. */
 export type RuleInput = z.input<typeof ruleSchema>;
 
 /** A rule whose factor depends on where a query stands. */

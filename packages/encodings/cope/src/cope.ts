@@ -19,6 +19,7 @@ const config = z.strictObject({
     .describe('Rows of the table (the paper’s p_max, npos_max): counts beyond the last are cut to it.'),
 });
 
+/** The options, defaults filled in. */
 export type CopeConfig = z.infer<typeof config>;
 
 /**

@@ -56,6 +56,7 @@ const config = z
       'must be at least positionBuckets / 2 + 2: half of the buckets lie logarithmically between those distances',
   });
 
+/** The options, defaults filled in. */
 export type DebertaConfig = z.infer<typeof config>;
 
 /** He, Liu, Gao & Chen 2021, https://arxiv.org/abs/2006.03654. */

@@ -33,6 +33,7 @@ const config = z.strictObject({
   eps: z.number().positive().default(1e-6).describe('Added to the normaliser.'),
 });
 
+/** The options, defaults filled in. */
 export type FireConfig = z.infer<typeof config>;
 
 /**

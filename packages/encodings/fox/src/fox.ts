@@ -30,6 +30,7 @@ const config = z
     message: 'goes with decayTimeMin: give both, or neither to start all heads at bias 0',
   });
 
+/** The options, defaults filled in. */
 export type FoxConfig = z.infer<typeof config>;
 
 /** Start b_h of the bias-only gate, float64: log σ(b_h) = −1/T_h with T_h from min to max tokens, logarithmically spaced. */

@@ -11,10 +11,12 @@ import type { Tensor, Tensor2D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 
 export const kernels = ['log', 'power', 'log3'] as const;
+/** A kernel by name. */
 export type KerpleKernel = (typeof kernels)[number];
 
 /** What each kernel is made of. */
 export const letters = { log: ['alpha', 'beta'], power: ['alpha', 'gamma'], log3: ['alpha', 'beta', 'gamma'] } as const;
+/** A parameter of a kernel, by the letter it has in the equation. */
 export type Letter = (typeof letters)[KerpleKernel][number];
 
 /**

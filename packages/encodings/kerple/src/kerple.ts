@@ -23,6 +23,7 @@ const config = z
     message: 'without a bias or a weight nothing is left of it: choose a kernel for one of them, or use "nope"',
   });
 
+/** The options, defaults filled in. */
 export type KerpleConfig = z.infer<typeof config>;
 type Use = 'bias' | 'weight';
 

@@ -47,6 +47,7 @@ const config = z
     message: 'a factor above 1 does nothing while extend is "none": set extend to "untrained" or "interpolate"',
   });
 
+/** The options, defaults filled in. */
 export type LearnedConfig = z.infer<typeof config>;
 type Extent = Pick<LearnedConfig, 'numPositions' | 'extend' | 'factor'>;
 

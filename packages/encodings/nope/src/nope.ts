@@ -8,6 +8,7 @@ import { defineEncoding, encoding, z } from '@posenc/core';
 
 const config = z.strictObject({});
 
+/** There are no options. */
 export type NopeConfig = z.infer<typeof config>;
 
 /** Kazemnejad et al. 2023, https://arxiv.org/abs/2305.19466; Haviv et al. 2022, https://arxiv.org/abs/2203.16634. */

@@ -57,7 +57,9 @@ export function ropeSchema<Extra extends RopeScaling = never>(choices: readonly 
     });
 }
 
+/** The options, defaults filled in; `Extra` are scalings beyond those of this package. */
 export type RopeConfig<Extra extends RopeScaling = never> = z.output<ReturnType<typeof ropeSchema<Extra>>>;
+/** The same as a user writes them. */
 export type RopeOptions<Extra extends RopeScaling = never> = z.input<ReturnType<typeof ropeSchema<Extra>>>;
 
 /**

@@ -12,6 +12,10 @@ import type { Tensor, Tensor4D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 import type { Frequencies } from './scaling/scaling.ts';
 
+/**
+ * Which channels turn together: k and k + r/2 (half), 2k and 2k + 1 (interleaved), or DeepSeek’s reordering of the second into
+ * the first.
+ */
 export type Pairing = 'half' | 'interleaved' | 'deepseek';
 
 /** cos(p θ_k) and sin(p θ_k), times the attention factor: row-major [rows, cols, pairs], float64. */

@@ -24,6 +24,7 @@ const config = z.strictObject({
     .describe('Exponents 2k/dim from k = 0, or from k = 1 as in NVIDIA NeMo.'),
 });
 
+/** The options, defaults filled in. */
 export type SandwichConfig = z.infer<typeof config>;
 
 /** Angular frequencies ω_k in radians per token, highest first, float64. Throws PosencError when `dim` is not even and at least 2. */

@@ -19,6 +19,7 @@ const config = z.strictObject({
   values: z.boolean().default(true).describe('Vectors for values as well; false: for keys only.'),
 });
 
+/** The options, defaults filled in. */
 export type ShawConfig = z.infer<typeof config>;
 
 /** The row of an offset key − query: clip(offset, −k, k) + k, within 0 … 2k. */

@@ -29,6 +29,7 @@ const config = z.strictObject({
     .describe('Added to every position, in tokens: padding_idx + 1 for fairseq, 1 for CTranslate2 and OpenNMT-tf.'),
 });
 
+/** The options, defaults filled in. */
 export type SinusoidalConfig = z.infer<typeof config>;
 
 /**

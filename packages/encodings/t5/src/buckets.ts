@@ -10,6 +10,7 @@
  */
 import { PosencError } from '@posenc/core';
 
+/** How offsets share the rows of the table. */
 export interface T5BucketOptions {
   /** Rows of the table: 32 in T5. */
   readonly numBuckets: number;

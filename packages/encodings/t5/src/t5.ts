@@ -32,6 +32,7 @@ const config = z
     message: 'must be above numBuckets / 2 for a causal stack, numBuckets / 4 for a bidirectional one',
   });
 
+/** The options, defaults filled in. */
 export type T5Config = z.infer<typeof config>;
 
 /** Raffel et al. 2020, https://arxiv.org/abs/1910.10683, section 2.1. */

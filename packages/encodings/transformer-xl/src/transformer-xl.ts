@@ -19,6 +19,7 @@ const config = z.strictObject({
     .describe('Distances beyond this many tokens count as this many (Transformer-XL: clamp_len in evaluation).'),
 });
 
+/** The options, defaults filled in. */
 export type TransformerXlConfig = z.infer<typeof config>;
 
 /** ω_m of every pair of channels, in radians per token, float64. Throws PosencError when the width is odd. */

@@ -11,12 +11,14 @@ import { at, type Grid, PosencError } from '@posenc/core';
 import type { Tensor, Tensor4D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 
+/** The numbers its tables follow from. */
 export interface XposOptions {
   readonly base: number;
   readonly scaleBase: number;
   readonly gamma: number;
 }
 
+/** Which channels turn together: k and k + r/2 (half), or 2k and 2k + 1 (interleaved). */
 export type Pairing = 'half' | 'interleaved';
 
 /** Without a centre, T stays within 2^±100: float32 ends at 2^127, and what is scaled needs room too. */

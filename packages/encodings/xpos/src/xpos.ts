@@ -30,6 +30,7 @@ const config = z.strictObject({
     .describe('Which channels turn together: (2k, 2k + 1) as in the authors’ code, or (k, k + Dh/2).'),
 });
 
+/** The options, defaults filled in. */
 export type XposConfig = z.infer<typeof config>;
 
 /** Sun et al. 2022, https://arxiv.org/abs/2212.10554. */

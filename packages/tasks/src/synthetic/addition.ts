@@ -28,6 +28,7 @@ const formats = {
   },
 };
 
+/** The sum of two numbers, answer reversed or plain: carries go one way, reading the other. */
 export const addition = defineProblems({
   type: 'addition',
   description: 'the sum of two numbers, digits reversed or plain: $123+456=975$',

@@ -25,6 +25,10 @@ const formats = {
   },
 };
 
+/**
+ * Symbols repeated in order: every answer token stands a fixed distance behind its source, a distance that changes with the
+ * row.
+ */
 export const copy = defineProblems({
   type: 'copy',
   description: 'symbols repeated in order: copy(abc)=abc',

@@ -8,6 +8,7 @@ import { defineProblems, type Problem, sizeOption, splitOptions } from '../probl
 import { charTokenizer } from '../tokenizer.ts';
 import { indices, integerIn, symbolList, symbolsOption } from './draw.ts';
 
+/** At every place the token k places back. */
 export const fixedOffset = defineProblems({
   type: 'fixed-offset',
   description: 'at every place the token k places back',

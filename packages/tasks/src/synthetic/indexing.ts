@@ -7,6 +7,7 @@ import { defineProblems, sizeOption, splitOptions, written } from '../problems.t
 import { charactersOf, charTokenizer } from '../tokenizer.ts';
 import { integerIn, lengthsOption, numberBelow, numberOf } from './draw.ts';
 
+/** The first place of a digit in a number: an absolute position is the answer. */
 export const indexing = defineProblems({
   type: 'indexing',
   description: 'the first place of a digit in a number: wherex(360465066,6)=1',

@@ -27,6 +27,7 @@ const formats = {
   },
 };
 
+/** A sum modulo a number: every term counts, wherever it stands. */
 export const modularAddition = defineProblems({
   type: 'modular-addition',
   description: 'a sum modulo a number: 3+5+9=7 modulo 10',

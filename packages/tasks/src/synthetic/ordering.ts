@@ -10,6 +10,7 @@ import { integerIn, lengthsOption, reversed, symbolList } from './draw.ts';
 
 const names = symbolList.slice(0, 62);
 
+/** How a number was shuffled: for each symbol the place it came from. */
 export const ordering = defineProblems({
   type: 'ordering',
   description: 'how a number was shuffled: order(74283,87234)=30241',

@@ -35,6 +35,7 @@ const formats = {
   },
 };
 
+/** Whether the number of ones is odd: all places count alike. */
 export const parity = defineProblems({
   type: 'parity',
   description: 'is the number of ones odd? parity(101)=0',

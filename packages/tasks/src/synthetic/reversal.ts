@@ -7,6 +7,7 @@ import { defineProblems, sizeOption, splitOptions, written } from '../problems.t
 import { charactersOf, charTokenizer } from '../tokenizer.ts';
 import { integerIn, lengthsOption, numberBelow, numberOf, reversed } from './draw.ts';
 
+/** A number backwards: distances grow by two with every digit. */
 export const reversal = defineProblems({
   type: 'reversal',
   description: 'a number backwards: rev(5973)=3795',

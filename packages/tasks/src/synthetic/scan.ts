@@ -64,6 +64,7 @@ const wordNames = 'walk look run jump turn left right opposite around twice thri
   .split(' ')
   .map((word) => ` ${word}`);
 
+/** SCAN’s commands to actions, split by the length of the answer (Lake & Baroni 2018, https://arxiv.org/abs/1711.00350). */
 export const scan = defineProblems({
   type: 'scan',
   description: 'commands to actions: IN: jump left OUT: I_TURN_LEFT I_JUMP',

@@ -30,6 +30,7 @@ const formats = {
   },
 };
 
+/** Symbols or numbers in order. */
 export const sorting = defineProblems({
   type: 'sorting',
   description: 'symbols or numbers in order: sort(badc)=abcd',

@@ -9,4 +9,5 @@ import { ntkByParts } from './ntk-by-parts.ts';
 import { proportional } from './proportional.ts';
 import { yarn } from './yarn.ts';
 
+/** The scalings that RoPE brings, by `scaling.type`. */
 export const scalings = [unscaled, linear, ntk, ntkByParts, dynamic, yarn, llama3, longrope, proportional] as const;

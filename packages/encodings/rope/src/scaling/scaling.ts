@@ -11,6 +11,7 @@ export interface RopeContext {
   readonly seqLen?: number;
 }
 
+/** What a scaling decides: how fast each pair turns, and how large scores become. */
 export interface Frequencies {
   /** Radians per position of each channel pair, float64. Its length decides how many channels turn: two per entry. */
   readonly invFreq: Float64Array;
@@ -21,6 +22,7 @@ export interface Frequencies {
 /** A strict object whose `type` names the scaling. */
 export type ScalingSchema = z.ZodObject<{ type: z.ZodLiteral<string> }, z.core.$strict>;
 
+/** A scaling: its options, and the frequencies that follow from them. */
 export interface RopeScaling<Schema extends ScalingSchema = ScalingSchema> {
   readonly options: Schema;
   /** `frequencies` reads `context.seqLen`. */
