@@ -1,3 +1,15 @@
+export { type Choice, chooseAuto } from './auto.ts';
 export { type BackendInfo, type BackendName, backendNames } from './names.ts';
+export { dataFolder, type NativeName, nativeFolder } from './native/folder.ts';
+export {
+  type Installation,
+  type InstallEvent,
+  type InstallOptions,
+  type InstallPlan,
+  installNative,
+  planInstall,
+} from './native/install.ts';
 export { type BackendReport, probeBackends } from './probe.ts';
-export { useBackend } from './use-backend.ts';
+export type { Sample } from './sample.ts';
+export { defaultThreads } from './threads.ts';
+export { type BackendOptions, useBackend } from './use-backend.ts';

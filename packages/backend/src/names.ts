@@ -1,4 +1,4 @@
-/** What can be asked for. `auto` is `wasm` today. */
+/** What can be asked for. `auto` is `wasm`, or what is installed and clearly faster. */
 export const backendNames = ['auto', 'cpu', 'wasm', 'simd', 'tensorflow', 'tensorflow-gpu', 'webgpu'] as const;
 
 /** What a user may ask for: `auto`, or a backend by name. */
@@ -15,4 +15,6 @@ export interface BackendInfo {
   readonly threads: number;
   /** One line for people. */
   readonly description: string;
+  /** Asked for as `auto`, where there was something to choose from: what was chosen, and why. */
+  readonly chosen?: string;
 }

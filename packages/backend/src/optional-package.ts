@@ -1,4 +1,4 @@
-/** npm packages that may or may not be there: found from the current directory, then from this package. */
+/** npm packages that may or may not be there: found from the current directory, then from this package, then where posenc installs. */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -6,30 +6,46 @@ import * as tf from '@tensorflow/tfjs';
 import type { BackendInfo } from './names.ts';
 import { BackendUnavailable } from './unavailable.ts';
 
+/** Where a package is; the first place wins. */
+export interface Found {
+  readonly version: string;
+  /** Its package.json. */
+  readonly manifest: string;
+}
+
+/** Looks from the current directory, from this package, then in `folders`. Loads nothing. */
+export function findOptional(name: string, folders: readonly string[] = []): Found | undefined {
+  const place = locate(name, folders);
+  return place && { version: place.version, manifest: place.manifest };
+}
+
+function locate(name: string, folders: readonly string[]): (Found & { readonly require: NodeJS.Require }) | undefined {
+  for (const start of [inFolder(process.cwd()), import.meta.url, ...folders.map(inFolder)]) {
+    const require = createRequire(start);
+    const manifest = resolveManifest(require, name);
+    if (manifest) return { require, manifest, version: (require(manifest) as { version: string }).version };
+  }
+  return undefined;
+}
+
+const inFolder = (folder: string) => join(folder, 'package.json');
+
 /** Loads a package; undefined when it is not installed. Throws BackendUnavailable when it is, but cannot be used. */
 export function loadOptional(
   backend: BackendInfo['name'],
   name: string,
-  { ofTfjs, repair }: { ofTfjs: boolean; repair?: string },
+  { ofTfjs, repair, folders }: { ofTfjs: boolean; repair?: string; folders?: readonly string[] },
 ): { readonly module: unknown; readonly version: string } | undefined {
-  for (const start of [join(process.cwd(), 'package.json'), import.meta.url]) {
-    const require = createRequire(start);
-    const manifest = resolveManifest(require, name);
-    if (!manifest) continue;
-    const { version } = require(manifest) as { version: string };
-    if (ofTfjs) requireSameVersion(backend, name, version);
-    try {
-      return { module: withoutWarnings(() => require(name) as unknown), version };
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      throw new BackendUnavailable(
-        backend,
-        `${name} ${version} is installed but does not load (${why.trim()})`,
-        repair,
-      );
-    }
+  const place = locate(name, folders ?? []);
+  if (!place) return undefined;
+  const { require, version } = place;
+  if (ofTfjs) requireSameVersion(backend, name, version);
+  try {
+    return { module: withoutWarnings(() => require(name) as unknown), version };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new BackendUnavailable(backend, `${name} ${version} is installed but does not load (${why.trim()})`, repair);
   }
-  return undefined;
 }
 
 /** A package beside a tfjs of its own registers every kernel again, and tfjs warns of each: hundreds of lines. */

@@ -4,9 +4,9 @@ import * as tf from '@tensorflow/tfjs';
 import { quietCpu } from './cpu.ts';
 import type { BackendInfo } from './names.ts';
 
-export async function prepareSimd(): Promise<BackendInfo> {
+export async function prepareSimd(asked?: number): Promise<BackendInfo> {
   quietCpu();
-  const { variant, threads } = await useSimd();
+  const { variant, threads } = await useSimd(asked === undefined ? {} : { threads: asked });
   const fused = variant === 'relaxed' ? 'fused multiply-add' : 'separate multiplication and addition';
   return {
     name: 'simd',

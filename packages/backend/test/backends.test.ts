@@ -6,7 +6,14 @@ import { dirname, join } from 'node:path';
 import { PosencError } from '@posenc/core';
 import * as tf from '@tensorflow/tfjs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type BackendName, type BackendReport, backendNames, probeBackends, useBackend } from '../src/index.ts';
+import {
+  type BackendName,
+  type BackendReport,
+  backendNames,
+  dataFolder,
+  probeBackends,
+  useBackend,
+} from '../src/index.ts';
 
 const version = tf.version['tfjs-core'];
 const start = process.cwd();
@@ -16,16 +23,18 @@ beforeEach(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'posenc backends ')));
   await writeFile(join(folder, 'package-lock.json'), '{}');
   process.chdir(folder);
+  process.env.POSENC_HOME = join(folder, 'home');
   await useBackend('wasm');
 });
 afterEach(async () => {
   process.chdir(start);
+  delete process.env.POSENC_HOME;
   await rm(folder, { recursive: true });
 });
 
 /** Puts a stand-in package into the folder's node_modules. */
-async function standIn(name: string, manifest: object, code: string): Promise<void> {
-  const at = join(folder, 'node_modules', name);
+async function standIn(name: string, manifest: object, code: string, modules = 'node_modules'): Promise<void> {
+  const at = join(folder, modules, name);
   await mkdir(at, { recursive: true });
   await writeFile(join(at, 'package.json'), JSON.stringify({ name, main: 'index.cjs', ...manifest }));
   await writeFile(join(at, 'index.cjs'), code);
@@ -59,43 +68,67 @@ test('cpu and wasm can follow each other, and tensors follow', async () => {
 
 test('an unknown name is answered with the known ones', async () => {
   expect(await messageOf('wams')).toBe(
-    "There is no backend 'wams'. Choose one of: auto, cpu, wasm, tensorflow, tensorflow-gpu, webgpu.",
+    "There is no backend 'wams'. Choose one of: auto, cpu, wasm, simd, tensorflow, tensorflow-gpu, webgpu.",
   );
 });
 
 test.each([
-  ['tensorflow', 'the package @tensorflow/tfjs-node is not installed', `@tensorflow/tfjs-node@${version}`],
-  ['tensorflow-gpu', 'the package @tensorflow/tfjs-node-gpu is not installed', `@tensorflow/tfjs-node-gpu@${version}`],
-  [
-    'webgpu',
-    'the packages webgpu and @tensorflow/tfjs-backend-webgpu are not installed',
-    `webgpu @tensorflow/tfjs-backend-webgpu@${version}`,
-  ],
-])('%s, not installed: what is missing, the command, what else is possible', async (name, reason, packages) => {
-  expect(await messageOf(name)).toBe(
-    `The backend '${name}' is not available: ${reason}. To get it: npm install ${packages}\n` +
-      "Without it: 'wasm' or 'cpu' needs no installation.",
-  );
-});
+  ['tensorflow', '@tensorflow/tfjs-node'],
+  ['tensorflow-gpu', '@tensorflow/tfjs-node-gpu'],
+])(
+  '%s, not installed: what is missing and where it was looked for, the command, what else is possible',
+  async (name, packageName) => {
+    expect(await messageOf(name)).toBe(
+      `The backend '${name}' is not available: the package ${packageName} is not installed (looked for from the current directory, ` +
+        `from posenc, and in ${dataFolder()}). To get it: posenc doctor --install ${name}\n` +
+        "Without it: 'wasm' or 'cpu' needs no installation.",
+    );
+  },
+);
 
 test.each([
-  ['pnpm-lock.yaml', 'pnpm add --allow-build=@tensorflow/tfjs-node @tensorflow/tfjs-node@'],
-  ['yarn.lock', 'yarn add @tensorflow/tfjs-node@'],
-  ['bun.lock', 'bun add @tensorflow/tfjs-node@'],
-])('the command is that of the project: %s', async (lock, command) => {
+  ['package-lock.json', 'npm install'],
+  ['pnpm-lock.yaml', 'pnpm add --allow-build=webgpu'],
+  ['yarn.lock', 'yarn add'],
+  ['bun.lock', 'bun add'],
+])('webgpu, not installed: the command is that of the project: %s', async (lock, command) => {
   await writeFile(join(folder, lock), '');
-  expect(await messageOf('tensorflow')).toContain(`To get it: ${command}${version}\n`);
+  const expected =
+    "The backend 'webgpu' is not available: the packages webgpu and @tensorflow/tfjs-backend-webgpu are not installed. " +
+    `To get it: ${command} webgpu @tensorflow/tfjs-backend-webgpu@${version}\n` +
+    "Without it: 'wasm' or 'cpu' needs no installation.";
+  expect(await messageOf('webgpu')).toBe(expected);
   await mkdir(join(folder, 'deeper'));
   process.chdir('deeper');
-  expect(await messageOf('tensorflow')).toContain(`To get it: ${command}${version}\n`);
+  expect(await messageOf('webgpu')).toBe(expected);
+});
+
+test('an installation that was interrupted is said to be one', async () => {
+  const at = join(folder, 'home', `tensorflow-${version}`);
+  await mkdir(at, { recursive: true });
+  await writeFile(join(at, 'install.json'), JSON.stringify({ way: 'wheel', parts: { packages: {} } }));
+  expect(await messageOf('tensorflow')).toContain(
+    `its installation in ${at} is not finished. To get it: posenc doctor --install tensorflow`,
+  );
 });
 
 test('installed but does not load: the reason it gives, and the repair', async () => {
   await standIn('@tensorflow/tfjs-node', { version }, "throw new Error('tfjs_binding.node can not be found');");
   expect(await messageOf('tensorflow')).toContain(
     `@tensorflow/tfjs-node ${version} is installed but does not load (tfjs_binding.node can not be found). ` +
-      'To get it: npm rebuild @tensorflow/tfjs-node --build-addon-from-source',
+      'To get it: posenc doctor --install tensorflow',
   );
+});
+
+test('a package in posenc’s own folder is found', async () => {
+  await symlinkTfjs();
+  const at = `home/tensorflow-${version}/node_modules`;
+  await standIn('@tensorflow/tfjs-node', { version }, native({ gpu: false, libtensorflow: '2.15.1' }), at);
+  const reports = await probeBackends();
+  expect(reports.find(({ name }) => name === 'tensorflow')).toMatchObject({
+    available: true,
+    variant: 'libtensorflow 2.15.1',
+  });
 });
 
 test('another version than the core is refused before it is loaded', async () => {
@@ -143,7 +176,7 @@ test('tensorflow-gpu that finds no graphics card is not passed off as one', asyn
   });
   expect(reports.find(({ name }) => name === 'tensorflow')).toMatchObject({
     available: false,
-    command: `npm install @tensorflow/tfjs-node@${version}`,
+    command: 'posenc doctor --install tensorflow',
   });
 });
 

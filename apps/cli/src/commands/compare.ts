@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
-import type { BackendName } from '@posenc/backend';
+import { type BackendName, defaultThreads } from '@posenc/backend';
 import { writeFileAtomic } from '@posenc/checkpoints';
 import { PosencError } from '@posenc/core';
 import { type Plan, parseSuite, planRun, runPlan, trialsOf } from '@posenc/training';
@@ -16,6 +16,7 @@ import { commitOf } from '../provenance.ts';
 import { lossCurves, trialFolders } from '../report/curves.ts';
 import { renderReport } from '../report/report.ts';
 import { renderTable } from '../report/table.ts';
+import { shareCores } from '../trials/cores.ts';
 import { dryRun } from '../trials/dry-run.ts';
 import { workers } from '../trials/workers.ts';
 import { toJson } from '../ui/json.ts';
@@ -55,11 +56,18 @@ export const addCompare: AddCommand = (program, io) => {
 async function compare(path: string, options: Options, io: Io): Promise<void> {
   const suite = parseSuite(await readJson(path, io), path, path === '-' ? io.cwd : dirname(resolve(io.cwd, path)));
   const plugins = await withNamed(options.plugin, suite, io);
-  const environment = await createEnvironment(options.backend, plugins, io);
+  const { workers: atATime, threads } = shareCores(
+    availableParallelism(),
+    suite.seeds.length * suite.encodings.length,
+    {
+      workers: options.workers,
+      threads: process.env.POSENC_THREADS ? defaultThreads() : undefined,
+    },
+  );
+  const environment = await createEnvironment(options.backend, plugins, io, threads);
   const task = environment.tasks.create(suite.task);
   const folder = resolve(io.cwd, options.out ?? join('runs', suite.name));
   const plan = planRun(folder, trialsOf(suite, task, environment), task, environment);
-  const atATime = options.workers ?? availableParallelism();
 
   if (options.dryRun) {
     const estimate = await dryRun(suite, plan, task, environment, atATime);
@@ -76,7 +84,7 @@ async function compare(path: string, options: Options, io: Io): Promise<void> {
   try {
     comparison = await runPlan(folder, suite, plan, environment, {
       task,
-      executor: workers({ backend: options.backend, plugins, cwd: io.cwd }),
+      executor: workers({ backend: environment.prepared.name, threads, plugins, cwd: io.cwd }),
       workers: atATime,
       signal,
       onEvent: view.apply,
@@ -90,7 +98,11 @@ async function compare(path: string, options: Options, io: Io): Promise<void> {
   } finally {
     view.close();
   }
-  if (!comparison) throw new Interrupted(`stopped. Go on with: ${commandLine(path, { ...options, resume: true })}`);
+  if (!comparison) {
+    // On another backend the trials would be others: what auto chose is said by name.
+    const backend = environment.prepared.chosen ? environment.prepared.name : options.backend;
+    throw new Interrupted(`stopped. Go on with: ${commandLine(path, { ...options, backend, resume: true })}`);
+  }
 
   const report = join(folder, 'report.html');
   writeFileAtomic(

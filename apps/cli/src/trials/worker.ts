@@ -3,6 +3,6 @@ import { serveTrials } from '@posenc/training';
 import { createEnvironment } from '../environment.ts';
 import type { WorkerOptions } from './workers.ts';
 
-const { backend, plugins, cwd } = JSON.parse(process.argv[2]!) as WorkerOptions;
+const { backend, threads, plugins, cwd } = JSON.parse(process.argv[2]!) as WorkerOptions;
 
-serveTrials(() => createEnvironment(backend, plugins, { cwd }));
+serveTrials(() => createEnvironment(backend, plugins, { cwd }, threads));

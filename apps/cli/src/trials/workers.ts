@@ -4,6 +4,7 @@ import { type Executor, workerProcesses } from '@posenc/training';
 
 export interface WorkerOptions {
   readonly backend: BackendName;
+  readonly threads: number;
   readonly plugins: readonly string[];
   readonly cwd: string;
 }
