@@ -49,7 +49,7 @@ export interface Comparison {
   readonly kind: 'posenc comparison';
   readonly suite: Suite;
   readonly baseline: string;
-  /** Tasks of problems only: what stands at 1×, 2×, …. Targets differ between these, and the score to read is `exactMatch`. */
+  /** Tasks of problems only: what stands at 1× (as in training, always here), 2×, …. Targets differ between these, and the score to read is `exactMatch`. */
   readonly problems?: readonly ProblemSet[];
   readonly rows: readonly Row[];
   /** What counting reaches at 1× (text: unigram and bigram), and every entry with its position numbers shuffled at 1×. */
@@ -125,7 +125,7 @@ export function summarize(
 }
 
 const problemSets = ({ evaluation, training }: Suite, task: Task): ProblemSet[] =>
-  evaluation.multiples.map((multiple) => {
+  [...new Set([1, ...evaluation.multiples])].map((multiple) => {
     const batches = fixedTargets(task, training.length, multiple, evaluation);
     const sizes = task.problemSizes?.(multiple);
     return { multiple, count: batches.reduce((sum, { targets }) => sum + targets.rows, 0), ...(sizes && { sizes }) };
