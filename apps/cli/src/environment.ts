@@ -2,26 +2,36 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BackendName, useBackend } from '@posenc/backend';
+import { type BackendInfo, type BackendName, useBackend } from '@posenc/backend';
 import { builtInTasks, createTaskRegistry } from '@posenc/tasks';
 import type { Environment } from '@posenc/training';
 import * as tf from '@tensorflow/tfjs';
 import { loadRegistry } from './config/encoding.ts';
 import type { Io } from './io.ts';
 
-/** Prepares the backend and loads the plug-ins. Throws PosencError when either cannot be had. */
+/** An environment, and the backend's name and what `auto` chose it for: worker processes are told the name. */
+export type Prepared = Environment & { readonly prepared: Pick<BackendInfo, 'name' | 'chosen'> };
+
+/**
+ * Prepares the backend, with `threads` where it has some, and loads the plug-ins. What `auto` chose among several is said on
+ * standard error. Throws PosencError when something cannot be had.
+ */
 export async function createEnvironment(
   backend: BackendName,
   plugins: readonly string[],
-  { cwd }: Pick<Io, 'cwd'>,
-): Promise<Environment> {
+  { cwd, stderr }: Pick<Io, 'cwd'> & Partial<Pick<Io, 'stderr'>>,
+  threads?: number,
+): Promise<Prepared> {
   tf.enableProdMode(); // no banner, no advice
   const { registry, loaded } = await loadRegistry(plugins, { cwd });
-  const { name, variant, threads } = await useBackend(backend);
+  const info = await useBackend(backend, threads === undefined ? {} : { threads });
+  const { name, variant, chosen } = info;
+  if (chosen) stderr?.write(`${chosen}\n`);
   return {
     encodings: registry,
     tasks: createTaskRegistry(builtInTasks),
-    backend: [name, variant, threads > 1 ? `${threads} threads` : ''].filter(Boolean).join(' '),
+    prepared: { name, ...(chosen && { chosen }) },
+    backend: [name, variant, info.threads > 1 ? `${info.threads} threads` : ''].filter(Boolean).join(' '),
     versions: {
       ...packageVersions(),
       ...Object.fromEntries(loaded.map(({ specifier, version }) => [specifier, version])),
