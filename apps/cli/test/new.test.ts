@@ -132,6 +132,7 @@ describe('in a clone', () => {
     'pnpm-workspace.yaml',
     'tsconfig.base.json',
     'vitest.shared.ts',
+    'readme.shared.ts',
     'biome.json',
     '.gitignore',
   ])
