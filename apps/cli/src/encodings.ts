@@ -4,10 +4,13 @@ import { attentionTemperature } from '@posenc/attention-temperature';
 import { cope } from '@posenc/cope';
 import { type AnyEncoding, createRegistry, type Registry } from '@posenc/core';
 import { deberta } from '@posenc/deberta';
+import { fire } from '@posenc/fire';
 import { fox } from '@posenc/fox';
+import { kerple } from '@posenc/kerple';
 import { learned } from '@posenc/learned';
 import { nope } from '@posenc/nope';
 import { rope } from '@posenc/rope';
+import { sandwich } from '@posenc/sandwich';
 import { shaw } from '@posenc/shaw';
 import { sinusoidal } from '@posenc/sinusoidal';
 import { t5 } from '@posenc/t5';
@@ -20,6 +23,9 @@ export const builtIn = [
   learned,
   t5,
   alibi,
+  kerple,
+  sandwich,
+  fire,
   rope,
   nope,
   shaw,
