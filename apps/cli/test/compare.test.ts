@@ -145,4 +145,22 @@ describe('posenc train, eval, generate', () => {
     expect(corrupt.code).toBe(1);
     expect(corrupt.stderr).toMatch(/SHA-256 is another; one of the two was damaged/);
   });
+
+  it('do so with a task of problems, of which exact match is the score', async () => {
+    const folder = suiteFolder();
+    const { encodings: _, seeds: __, ...rest } = suite;
+    const task = { type: 'reversal', digits: 4 };
+    writeFileSync(join(folder, 'run.json'), JSON.stringify({ ...rest, task, name: 'run', encoding: { type: 'rope' } }));
+    const trained = await posenc(folder, 'train', 'run.json');
+    expect(trained.stdout).toMatch(
+      /1× \(up to 4 digits\) +2× \(5–8 digits\)\nrope +\d+\.\d % \(\d\.\d{3}, \d+\.\d %\)/,
+    );
+    const evaluated = await posenc(folder, 'eval', 'runs/run', '--json');
+    const { lengths } = JSON.parse(evaluated.stdout) as { lengths: { score: { exactMatch: number } }[] };
+    const result = JSON.parse(readFileSync(join(folder, 'runs', 'run', 'result.json'), 'utf8')) as TrialResult;
+    expect(lengths).toEqual(result.evaluations[0]!.lengths);
+    for (const { score } of lengths) expect([0, 0.25, 0.5, 0.75, 1]).toContain(score.exactMatch);
+    const written = await posenc(folder, 'generate', 'runs/run', '--prompt', 'rev(12)=', '--tokens', '3');
+    expect(written).toMatchObject({ code: 0, stdout: expect.stringMatching(/^rev\(12\)=[0-9rev()=\n]{3}\n$/) });
+  });
 });
