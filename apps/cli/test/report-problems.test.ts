@@ -93,9 +93,9 @@ describe('what it shows', () => {
     expect(all([row('a', 0.1, 0.9), row('b', 1, 0.1), row('c', 2.1, 0.1)])).toBe(
       `${guess} a is clearly above that. Not clearly above, but with a loss clearly below the lowest loss of a control (place, 2.000): b; something is learnt. Not clearly above, nor with a loss clearly below the lowest loss of a control (place, 2.000): c; for this one the run shows noise.`,
     );
-    const nothing = controls.map((control) => ({ ...control, exactMatch: 0 }));
+    const nothing = controls.map((control) => ({ ...control, exactMatch: 1e-5 }));
     expect(shown({ ...exact, controls: nothing })['Against guessing']).toBe(
-      'Guesses that never read the question get 0 % exactly right at 1×. All 2 are clearly above that.',
+      'Guesses that never read the question get 0.0 % exactly right at 1×. All 2 are clearly above that.',
     );
     expect(shown({ ...exact, controls: [] })).not.toHaveProperty('Against guessing');
   });

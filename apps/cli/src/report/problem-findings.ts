@@ -167,9 +167,9 @@ function againstGuessing(reading: Reading): Finding | undefined {
   const noise = rest.filter((entry) => !learnt.includes(entry));
   const reference = `the lowest loss of a control (${lowest.name}, ${loss(lowest.loss)})`;
   const sentences = [
-    best.share > 0
+    best.share >= 0.0005
       ? `The best guess that never reads the question (${best.name}) gets ${percent(best.share)} exactly right at 1×.`
-      : 'Guesses that never read the question get 0 % exactly right at 1×.',
+      : 'Guesses that never read the question get 0.0 % exactly right at 1×.',
     above.length > 0 &&
       `${rest.length === 0 && all.length > 1 ? `All ${all.length} are` : `${namesOf(above)} ${above.length === 1 ? 'is' : 'are'}`} ${clearly}above that.`,
     learnt.length > 0 &&
