@@ -7,12 +7,19 @@ import { builtIn } from '../src/encodings.ts';
 import { cli } from './cli.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const pages = ['README.md', 'CONTRIBUTING.md'];
+const pages = [
+  'README.md',
+  'README.zh.md',
+  'CONTRIBUTING.md',
+  'docs/why-positions.md',
+  'docs/map.md',
+  'docs/glossary.md',
+];
 const page = (name: string) => readFileSync(join(root, name), 'utf8');
 const scripts = Object.keys((JSON.parse(page('package.json')) as { scripts: object }).scripts);
 
-/** Commands in fenced `sh` blocks, without their comments. */
-const commands = pages.flatMap((name) =>
+/** Commands in fenced `sh` blocks, without their comments; each once. */
+const written = pages.flatMap((name) =>
   [...page(name).matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block]) =>
     block!
       .split('\n')
@@ -20,6 +27,7 @@ const commands = pages.flatMap((name) =>
       .filter(Boolean),
   ),
 );
+const commands = [...new Set(written)];
 const posenc = commands.filter((line) => line.startsWith('npm run posenc -- '));
 
 describe('the pages a newcomer reads', () => {
@@ -53,6 +61,7 @@ describe('the pages a newcomer reads', () => {
   });
 
   it('lists every built-in encoding', () => {
-    for (const { type } of builtIn) expect(page('README.md')).toMatch(new RegExp(`^\\| \`${type}\``, 'm'));
+    for (const name of ['README.md', 'README.zh.md'])
+      for (const { type } of builtIn) expect(page(name)).toMatch(new RegExp(`^\\| \`${type}\``, 'm'));
   });
 });
