@@ -8,7 +8,7 @@ import { createParams, disposeParams, withoutPrefix, withPrefix } from './params
 import { range } from './positions.ts';
 
 /**
- * All members at once, in order: `embed` and `rotate` compose, biases add, scales multiply, what is carried is
+ * All members at once, in order: `embed`, `infuse` and `rotate` compose, biases add, scales multiply, what is carried is
  * carried side by side. At most one member may fill `scores`, and at most one `mix`: PosencError otherwise.
  */
 export function compose(members: readonly Encoding[]): Encoding {
@@ -54,7 +54,7 @@ export function layersPerMember(numMembers: number, pattern: readonly number[], 
 }
 
 /** The holes of the grammar, in the order in which a forward pass comes to them. */
-export const holes = ['embed', 'rotate', 'scale', 'relativeBias', 'carry', 'scores', 'bias', 'mix'] as const;
+export const holes = ['embed', 'infuse', 'rotate', 'scale', 'relativeBias', 'carry', 'scores', 'bias', 'mix'] as const;
 /** A hook by name: what an encoding may fill in. */
 export type Hole = (typeof holes)[number];
 
@@ -103,7 +103,8 @@ function composeLayer(layers: LayerHooks[]): LayerHooks {
     return found[0];
   };
   const sum = <T extends Tensor>(terms: T[]) => terms.reduce((a, b) => tf.add(a, b) as T);
-  const [rotates, scales, relative, carries, biases] = [
+  const [infuses, rotates, scales, relative, carries, biases] = [
+    have('infuse'),
     have('rotate'),
     have('scale'),
     have('relativeBias'),
@@ -122,6 +123,7 @@ function composeLayer(layers: LayerHooks[]): LayerHooks {
   };
   const biased = layers.filter((layer) => layer.bias);
   return {
+    ...(infuses.length && { infuse: (x) => infuses.reduce((y, infuse) => infuse(y), x) }),
     ...(rotates.length && { rotate: (u, side) => rotates.reduce((v, rotate) => rotate(v, side), u) }),
     ...(scales.length && {
       scale: scales.reduce((a, b) =>

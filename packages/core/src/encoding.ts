@@ -2,6 +2,7 @@
  * The contract every positional encoding implements. For query position i, key position j, head h, layer l:
  *
  *     x_i  ← embed(x)_i                                        absolute vectors, once, after the token lookup
+ *     q_i, k_i = W_q, W_k infuse(x_i)                          positions for queries and keys alone, in each layer; v_i = W_v x_i
  *     s_ij = scale_ij · ⟨R q_i, R k_j⟩ · scoreScale            rotate, scale; or `scores` replaces the product
  *     s_ij = softcap(s_ij) + relativeBias(j − i) + bias_ij     then mask → softmax → dropout
  *     o_i  = mix(weights, v)_i                                 relative values
@@ -51,6 +52,8 @@ export interface Hooks {
 
 /** What one attention layer does with positions. `attention` is the only caller. */
 export interface LayerHooks {
+  /** [B, Tq, D] (the layer's input, after its norm) → same: what queries and keys are projected from. Values read the input itself. */
+  infuse?(x: Tensor3D): Tensor3D;
   /** [B, H|Hkv, Tq, Dh] → [B, same, Tq, Dr]; Dr must be equal for both sides. Keys are cached rotated. */
   rotate?(u: Tensor4D, side: 'query' | 'key'): Tensor4D;
   /** Multiplies the scores: a number or [B|1, H|1, Tq|1, Tk|1]. */
@@ -69,7 +72,7 @@ export interface LayerHooks {
 
 /** The attention layer as `scores` and `bias` see it. */
 export interface Site {
-  /** [B, Tq, D] the layer's input, after its norm. */
+  /** [B, Tq, D] the layer's input, after its norm, not infused. */
   readonly x: Tensor3D;
   /** [B, H, Tq, Dh] queries of this call, unrotated. */
   readonly q: Tensor4D;

@@ -138,8 +138,9 @@ function selfAttention(x: Tensor2D, path: string, hooks: LayerHooks, scope: Laye
   const grow = (old: Tensor4D | undefined, now: Tensor4D) => (old ? (tf.concat([old, now], 2) as Tensor4D) : now);
   const x3 = x.reshape([batch, length, c.modelDim]) as Tensor3D;
 
+  const asked = hooks.infuse ? (hooks.infuse(x3).reshape(x.shape) as Tensor2D) : x;
   const normed = (side: 'query' | 'key', n: number): Tensor4D => {
-    const u = linear(x, `${path}.${side}`, scope);
+    const u = linear(asked, `${path}.${side}`, scope);
     if (!c.qkNorm) return heads(u, n);
     const unit = <T extends Tensor>(v: T) => rmsNorm(v, gain(`${path}.${side}Norm`, scope), c.normEps);
     return c.qkNorm === 'projection' ? heads(unit(u), n) : unit(heads(u, n));

@@ -104,7 +104,7 @@ export const slope = defineEncoding({
     }),
 });
 
-/** Everything that reads content: what is carried (the mean of x), raw keys, positions, and a value mix. */
+/** Everything in a layer: what is carried (the mean of x), raw keys, positions infused and read, and a value mix. */
 export const content = defineEncoding({
   ...about,
   type: 'content',
@@ -115,6 +115,11 @@ export const content = defineEncoding({
       params: {},
       hooks: () => (positions) => ({
         layer: () => ({
+          infuse: (x) => {
+            const { rows, cols, data } = positions.query;
+            const places = Float32Array.from(data, (p) => p / 20);
+            return tf.add(x, tf.tensor3d(places, [rows, cols, 1])) as Tensor3D;
+          },
           scale: 0.7,
           carry: (x) => tf.mul(tf.mean(x, 2, true).expandDims(1), tf.ones([1, dims.numHeads, 1, 2])) as Tensor4D,
           bias: (site) => {

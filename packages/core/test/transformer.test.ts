@@ -1,4 +1,4 @@
-import type { Scalar, Tensor2D, Tensor3D } from '@tensorflow/tfjs';
+import type { Scalar, Tensor, Tensor2D, Tensor3D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -12,10 +12,13 @@ import {
   dimsOf,
   disposeCache,
   disposeParams,
+  type Encoding,
   explicit,
   fromLengths,
   type Grid,
   generate,
+  holesOf,
+  type LayerHooks,
   type ModelInput,
   type Params,
   PosencError,
@@ -431,6 +434,43 @@ describe('the algebra', () => {
     }
     expect(compose([rotary, reader]).traits).toMatchObject({ requiresCausal: true, shiftInvariant: false });
     expect(Object.keys(compose([biased, biased]).params)).toEqual(['0.slopes', '1.slopes']);
+  });
+
+  it('what is infused reaches queries and keys, with their norms, and no values', () => {
+    const config = model({ qkNorm: true });
+    const dims = dimsOf(config);
+    const vector = tf.linspace(-1, 1, config.modelDim);
+    const infused: Encoding = {
+      ...nothing.create({}, dims),
+      hooks: () => () => ({ layer: () => ({ infuse: (x) => tf.add(x, vector) as Tensor3D }) }),
+    };
+    expect(holesOf(infused, dims)).toEqual(['infuse']);
+    const logits = (encoding: Encoding, edit: (path: string, tensor: Tensor) => Tensor) => {
+      const transformer = createTransformer(config, encoding);
+      const params = Object.entries(createParams(transformer.params, 1));
+      return transformer.forward(Object.fromEntries(params.map(([path, t]) => [path, edit(path, t)])), { tokens })
+        .logits;
+    };
+    // The same vector in every token is a bias: W (x + vector) = W x + W vector.
+    const transformer = createTransformer(config, nothing.create({}, dims));
+    const weights = createParams(transformer.params, 1);
+    const biased = (path: string, tensor: Tensor) => {
+      const [, at] = /^(.*attention\.(?:query|key))\.bias$/.exec(path) ?? [];
+      if (!at) return tensor;
+      const weight = weights[`${at}.weight`] as Tensor2D;
+      return tf.add(tensor, tf.matMul(vector.expandDims<Tensor2D>(0), weight).squeeze([0]));
+    };
+    const same = (_: string, tensor: Tensor) => tensor;
+    const plain = logits(nothing.create({}, dims), same);
+    expect(largest(logits(infused, same), logits(nothing.create({}, dims), biased))).toBeLessThan(1e-5);
+    expect(largest(logits(infused, same), plain)).toBeGreaterThan(0.01);
+
+    const twice = (): LayerHooks => ({ infuse: (x) => tf.mul(x, 2) as Tensor3D });
+    const doubled: Encoding = { ...infused, hooks: () => () => ({ layer: twice }) };
+    const x = tf.ones<tf.Rank.R3>([1, 1, config.modelDim]);
+    const at = { query: range(1), key: range(1), seqLen: range(1) };
+    const both = compose([infused, doubled]).hooks({})(at).layer!(0).infuse!(x); // in order
+    expect(largest(both, tf.mul(tf.add(x, vector), 2))).toBe(0);
   });
 
   it('composing with nothing is the identity; a layer’s own member decides', () => {

@@ -27,15 +27,21 @@ import { measureRotation, type Rotation, rotationPositions } from './rotation.ts
 export interface Measured {
   /** N: positions 0 … N − 1. */
   readonly positions: number;
-  /** What `embed` adds to a zero embedding, row-major [N, D]. */
-  readonly embed?: { readonly width: number; readonly table: Float32Array };
+  readonly embed?: Vectors;
   /** Layers that do the same, together. */
   readonly groups: readonly Group[];
+}
+
+/** What `embed` or `infuse` adds to zeros or, where that is nothing, makes of ones: row-major [N, width]. */
+export interface Vectors {
+  readonly width: number;
+  readonly table: Float32Array;
 }
 
 export interface Group {
   readonly layers: readonly number[];
   readonly holes: readonly Hole[];
+  readonly infuse?: Vectors;
   readonly rotation?: Rotation;
   /** Logits added by distance, row-major [H, offsets]. */
   readonly relativeBias?: RelativeBias;
@@ -70,11 +76,9 @@ export function measure(encoding: Encoding, dims: Dims, positions: number): Meas
     };
     const first = (n: number) => bind(range(Math.min(n, positions)));
     const { hooks } = first(positions);
-    const width = dims.embeddingDim;
-    const embedded = hooks.embed?.(tf.zeros([1, positions, width]));
     measured = {
       positions,
-      ...(embedded && { embed: { width, table: floats(embedded) } }),
+      ...(hooks.embed && { embed: vectorsOf(hooks.embed, positions, dims.embeddingDim) }),
       groups: groupLayers(
         {
           all: hooks,
@@ -116,6 +120,7 @@ function groupLayers(bound: Bindings, dims: Dims, positions: number): Group[] {
     const layer = bound.all.layer?.(l) ?? {};
     const measured: Omit<Group, 'layers'> = {
       holes: holes.filter((hole) => hole !== 'embed' && layer[hole] !== undefined),
+      ...(layer.infuse && { infuse: vectorsOf(layer.infuse, positions, dims.modelDim) }),
       ...(layer.relativeBias && { relativeBias: relativeBiasOf(layer, offsetsOf(positions, dims.causal), dims) }),
       ...(layer.scale !== undefined && { scale: scaleOf(layer.scale) }),
       // What is carried is content: without any there is nothing to ask.
@@ -143,12 +148,17 @@ function probeVectors({ numHeads, headDim }: Dims, n: number): Tensor4D {
 
 /** Equal for layers that do the same, as far as can be seen: a rotation is judged by what it makes of the probe. */
 function signature(
-  { holes, relativeBias, scale, bias }: Omit<Group, 'layers'>,
+  { holes, infuse, relativeBias, scale, bias }: Omit<Group, 'layers'>,
   turned: Float32Array | undefined,
 ): string {
   const hash = createHash('sha256').update(holes.join());
-  for (const data of [relativeBias?.data, scale?.data, bias?.data, turned]) if (data) hash.update(data);
+  for (const data of [infuse?.table, relativeBias?.data, scale?.data, bias?.data, turned]) if (data) hash.update(data);
   return hash.digest('hex');
+}
+
+function vectorsOf(act: (x: Tensor3D) => Tensor3D, positions: number, width: number): Vectors {
+  const added = floats(act(tf.zeros([1, positions, width])));
+  return { width, table: added.some((value) => value !== 0) ? added : floats(act(tf.ones([1, positions, width]))) };
 }
 
 function relativeBiasOf(layer: LayerHooks, offsets: Int32Array, dims: Dims): RelativeBias {

@@ -105,9 +105,11 @@ function measuredLines({ measured, paramCount }: Inspection, head: (text: string
   return [head(`Measured by calling the hooks${paramCount > 0 ? ' (at initialisation, seed 0)' : ''}`), ...lines];
 }
 
-function groupLines({ layers, rotation, relativeBias, scale, bias, holes }: Group, several: boolean): string[] {
+function groupLines(group: Group, several: boolean): string[] {
+  const { layers, infuse, rotation, relativeBias, scale, bias, holes } = group;
   const where = several ? `${layersText(layers)}, ` : '';
   const lines: string[] = [];
+  if (infuse) lines.push(`${where}infuse: vectors of length ${lengthsOf(infuse.table, infuse.width)}`);
   if (rotation) {
     const { pairs, still, headDim, lengthError, similarity } = rotation;
     const [a, b] = pairs?.[0]?.channels ?? [];

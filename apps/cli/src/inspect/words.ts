@@ -20,7 +20,8 @@ export function traitTexts(traits: Traits): string[] {
 
 /** What each hole of the attention formula does. */
 const meanings: Readonly<Record<Hole, string>> = {
-  embed: 'adds a vector to every embedding',
+  embed: 'puts a vector into every embedding',
+  infuse: 'puts a vector into what queries and keys are made of',
   rotate: 'turns queries and keys',
   scale: 'multiplies the scores',
   relativeBias: 'adds a number per distance to the scores',

@@ -40,6 +40,7 @@ function watched(
     if (layer.scale !== undefined && typeof layer.scale !== 'number') check('scale', layer.scale, pairs);
     return {
       ...layer,
+      ...(layer.infuse && { infuse: (x: Tensor3D) => check('infuse', layer.infuse!(x), x.shape) }),
       ...(layer.rotate && {
         rotate: (u, side) => {
           const v = layer.rotate!(u, side);
@@ -80,7 +81,7 @@ function watched(
 export const shapes: LawSpec = {
   law: 'hook shapes',
   statement:
-    'Every hook returns the shape the contract states, in full passes and with a cache, for one row of positions and for several; rotate keeps all channels and gives queries and keys one width.',
+    'Every hook returns the shape the contract states, in full passes and with a cache, for one row of positions and for several; embed, infuse and rotate keep all channels, and rotate gives queries and keys one width.',
   async check(c) {
     for (const stack of c.serving()) {
       const bench = await c.bench(stack);
@@ -106,9 +107,9 @@ export const shapes: LawSpec = {
   },
 };
 
-/** Changing one channel of what embed and rotate are given changes what they return. */
+/** Changing one channel of what embed, infuse and rotate are given changes what they return. */
 async function keepsChannels(c: Case, bench: Bench) {
-  const { numHeads, numKvHeads, embeddingDim, headDim, numLayers } = bench.stack.dims;
+  const { numHeads, numKvHeads, modelDim, embeddingDim, headDim, numLayers } = bench.stack.dims;
   const length = c.lengthFor(bench, 5);
   await withHooks(bench, bench.weights, range(length), async (hooks) => {
     const blind = async (act: (x: Tensor) => Tensor, shape: readonly number[]) => {
@@ -131,7 +132,8 @@ async function keepsChannels(c: Case, bench: Bench) {
     };
     if (hooks.embed) report('embed', await blind((x) => hooks.embed!(x as Tensor3D), [1, length, embeddingDim]));
     for (let l = 0; l < numLayers; l++) {
-      const { rotate } = hooks.layer?.(l) ?? {};
+      const { infuse, rotate } = hooks.layer?.(l) ?? {};
+      if (infuse) report('infuse', await blind((x) => infuse(x as Tensor3D), [1, length, modelDim]));
       if (!rotate) continue;
       for (const [side, heads] of [
         ['query', numHeads],

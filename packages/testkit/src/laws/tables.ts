@@ -18,7 +18,7 @@ import type { Case, LawSpec } from '../case.ts';
 export const tables: LawSpec = {
   law: 'tables',
   statement:
-    'Tables shown are what the hooks do: every coefficient of embed and rotate is a sinusoid of the position at a shown frequency, and all are used; offsets in one bucket, and only they, share a bias; head h loses slope[h] per token of distance.',
+    'Tables shown are what the hooks do: every coefficient of embed, infuse and rotate is a sinusoid of the position at a shown frequency, and all are used; offsets in one bucket, and only they, share a bias; head h loses slope[h] per token of distance.',
   async check(c) {
     for (const stack of c.serving()) {
       const bench = await c.bench(stack);
@@ -37,7 +37,7 @@ const probes = [0, 1, 2, 3, 5, 8, 13, 57, 131, 257, 1025, 2049, 4099, 15_962, 20
 async function frequencies(c: Case, bench: Bench, shown: readonly NamedTable[]) {
   if (shown.length === 0) return;
   const known = [0, ...new Set(shown.flatMap((table) => Array.from(table.data)))];
-  const { embeddingDim, headDim, numLayers, numHeads, numKvHeads } = bench.stack.dims;
+  const { modelDim, embeddingDim, headDim, numLayers, numHeads, numKvHeads } = bench.stack.dims;
   const positions = explicit([probes.filter((p) => p < bench.encoding.traits.maxPosition)]);
   const used = new Set<number>();
 
@@ -71,7 +71,11 @@ async function frequencies(c: Case, bench: Bench, shown: readonly NamedTable[]) 
         hold('embed', coursesOf(added, length));
       }
       for (let l = 0; l < numLayers; l++) {
-        const { rotate } = hooks.layer?.(l) ?? {};
+        const { infuse, rotate } = hooks.layer?.(l) ?? {};
+        if (infuse) {
+          const added = await values(infuse(tf.zeros([1, length, modelDim]) as Tensor3D));
+          hold('infuse', coursesOf(added, length));
+        }
         if (!rotate) continue;
         for (const [side, heads] of [
           ['query', numHeads],
