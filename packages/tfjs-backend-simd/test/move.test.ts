@@ -101,3 +101,13 @@ test('fill, zeros and ones, one-hot', async () => {
   for (const dtype of ['float32', 'int32', 'bool'] as const)
     await agree(() => tf.oneHot(tf.tensor2d([4, 3, -1, 2, 9, 1], [2, 3], 'int32'), 4, 1, 0, dtype as 'float32'));
 });
+
+test('cast from every type to every type', async () => {
+  const types = ['float32', 'int32', 'bool'] as const;
+  for (const from of types)
+    for (const to of types)
+      await agree(() => [tf.cast(tensorOf(1, [33], from), to), tf.add(tf.cast(tensorOf(1, [33], from), to), 0.5)]);
+  await agree(() => tf.cast(tf.tensor1d([256, 0.5, 0, -0, Number.NaN, -3, 2.9, -2.9]), 'bool'));
+  await agree(() => tf.cast(tf.tensor1d([256, 0.5, 0, -0, -3, 2.9, -2.9]), 'int32'));
+  await agree(() => tf.real(tf.cast(tensorOf(1, [4], 'int32'), 'complex64')));
+});

@@ -61,11 +61,11 @@ function compute(): tf.Tensor[] {
   ];
 }
 
-test('one, two and five threads give the same bits', async () => {
+test('one, two and three threads give the same bits', async () => {
   const results: Float32Array[][] = [];
-  for (const threads of [1, 2, 5]) {
+  for (const threads of [1, 2, 3]) {
     expect((await useSimd({ threads })).threads).toBe(threads);
-    for (let repeat = 0; repeat < 3; repeat++)
+    for (let repeat = 0; repeat < 2; repeat++)
       results.push(tf.tidy(() => compute().map((t) => t.dataSync() as Float32Array) as never));
   }
   for (const other of results.slice(1))

@@ -1,30 +1,27 @@
-/** The fast tests once more with every combination of SIMD variant and threads that is not the default here. */
+/** The fast tests once more with every SIMD variant, on one thread and on more. */
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-const combinations = ['relaxed', 'plain'].flatMap((variant) =>
-  ['1', '2', '3'].map((threads) => ({ variant, threads })),
-);
+const combinations = [
+  { variant: 'plain', threads: '1' },
+  { variant: 'plain', threads: '2' },
+  { variant: 'relaxed', threads: '1' },
+  { variant: 'relaxed', threads: '3' },
+];
 
-test.each(
-  combinations.filter(({ variant, threads }) => variant === 'plain' || Number(threads) !== availableParallelism()),
-)('$variant, $threads threads', async ({ variant, threads }) => {
-  const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
-  const env = { ...process.env, POSENC_THREADS: threads, SIMD_TEST_VARIANT: variant };
+test.each(combinations)('$variant, $threads threads', async ({ variant, threads }) => {
   const root = new URL('..', import.meta.url).pathname;
-  const files = ['attention', 'elementwise', 'fused', 'matmul', 'memory', 'move', 'reduce'].map(
-    (name) => `test/${name}.test.ts`,
-  );
-  const { stdout } = await promisify(execFile)(process.execPath, [vitest, 'run', '--reporter=json', ...files], {
-    cwd: root,
-    env,
-    maxBuffer: 2 ** 26,
-  });
-  const report = JSON.parse(stdout.slice(stdout.indexOf('{'))) as { numPassedTests: number; numFailedTests: number };
-  expect(report.numFailedTests).toBe(0);
-  expect(report.numPassedTests).toBeGreaterThan(80);
+  const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
+  const report = join(root, 'test-results', `${variant}-${threads}.json`);
+  const env = { ...process.env, POSENC_THREADS: threads, SIMD_TEST_VARIANT: variant };
+  const files = ['attention', 'elementwise', 'fused', 'matmul', 'move', 'reduce'].map((name) => `test/${name}.test.ts`);
+  const args = [vitest, 'run', '--reporter=json', `--outputFile=${report}`, ...files];
+  await promisify(execFile)(process.execPath, args, { cwd: root, env });
+  const { numFailedTests, numPassedTests } = JSON.parse(readFileSync(report, 'utf8')) as Record<string, number>;
+  expect(numFailedTests).toBe(0);
+  expect(numPassedTests).toBeGreaterThan(75);
 });

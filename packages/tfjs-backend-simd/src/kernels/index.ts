@@ -3,6 +3,7 @@ import { getKernel, type KernelFunc, registerKernel, unregisterKernel } from '@t
 import { adamw } from './adamw.ts';
 import { attention, attentionGrad } from './attention.ts';
 import { binaryKernels, select } from './binary.ts';
+import { cast } from './cast.ts';
 import { concat, padV2, slice, splitV, tile } from './copy.ts';
 import { crossEntropy, crossEntropyGrad } from './cross-entropy.ts';
 import { fill, oneHot, onesLike, zerosLike } from './fill.ts';
@@ -26,6 +27,7 @@ const kernels: Readonly<Record<string, Kernel>> = {
   Max: reduce('Max'),
   Softmax: softmax,
   LogSoftmax: logSoftmax,
+  Cast: cast,
   Transpose: transpose,
   Slice: slice,
   Concat: concat,
