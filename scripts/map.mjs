@@ -4,4 +4,9 @@ import { ensureSetup, root, run } from './lib.mjs';
 
 ensureSetup();
 const paths = process.argv.slice(2).map((path) => resolve(process.env.INIT_CWD ?? process.cwd(), path));
-process.exitCode = await run('node', ['--conditions=posenc-source', join(root, 'apps/cli/scripts/map.ts'), ...paths]);
+const code = await run('node', [
+  '--conditions=posenc-source',
+  join(root, 'apps', 'cli', 'scripts', 'map.ts'),
+  ...paths,
+]);
+process.exitCode = code || (await run('biome', ['format', '--write', 'docs/measured.json']));

@@ -1,4 +1,4 @@
-/** Measures untrained transformers (a few minutes), draws the pictures and fills in the numbers of docs/why-positions.md. */
+/** Measures untrained transformers (a minute or two), draws the pictures and fills in the numbers of docs/why-positions.md. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { useBackend } from '@posenc/backend';
