@@ -11,7 +11,7 @@ import {
 } from '@posenc/core';
 import * as tf from '@tensorflow/tfjs';
 import { loadRegistry } from '../config/encoding.ts';
-import type { EncodingCell } from './document.ts';
+import type { EncodingBench, EncodingCell } from './document.ts';
 import { createSubject, type Effort, measureCell } from './encoding-cost.ts';
 import { answer, reserveOutput } from './serve.ts';
 
@@ -25,14 +25,14 @@ export interface EncodingRequest {
 }
 
 export interface EncodingReady {
-  readonly backend: Awaited<ReturnType<typeof useBackend>>;
+  readonly backend: EncodingBench['backend'];
   readonly parameters: { readonly total: number; readonly encoding: number };
 }
 
 reserveOutput();
 const { config, plugins, cwd, backend, model, effort } = JSON.parse(process.argv[2]!) as EncodingRequest;
 tf.enableProdMode();
-const info = await useBackend(backend);
+const { name, version, variant, threads, description } = await useBackend(backend);
 const { registry } = await loadRegistry(plugins, { cwd });
 const resolved = resolveModel(model);
 const withEncoding = (c: EncodingConfig) => createTransformer(resolved, registry.create(c, dimsOf(resolved)));
@@ -40,7 +40,7 @@ const subject = createSubject(withEncoding(config));
 const nope = createSubject(withEncoding(registry.parse({ type: 'nope' })));
 const { params, encoding } = subject.model;
 answer({
-  backend: info,
+  backend: { name, version, variant, threads, description },
   parameters: { total: countParams(params), encoding: countParams(encoding.params) },
 } satisfies EncodingReady);
 

@@ -127,7 +127,9 @@ async function peak({ model, params }: Subject, tokens: Grid): Promise<{ tensors
   const before = tf.memory();
   const work = () => tf.tidy(() => void gradients(model, params, tokens));
   const { kernels, peakBytes } = await tf.profile(work).catch((error: unknown) => {
-    work(); // a kernel that fails while tfjs profiles it fails with a TypeError of the profiler: this says what it was
+    // A kernel that fails while tfjs profiles it fails with a TypeError of the profiler, which stays on: this says what it was.
+    tf.engine().state.profiling = false;
+    work();
     throw error;
   });
   const own = Object.values(params).reduce((bytes, { size }) => bytes + 4 * size, 0);

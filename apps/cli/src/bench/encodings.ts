@@ -19,8 +19,8 @@ export interface Candidate {
   readonly plugins: readonly string[];
 }
 
-/** Two layers of the standard step's width: what an encoding costs, it costs per layer. */
-export const encodingModel = { numLayers: 2, modelDim: 128, numHeads: 4, vocabSize: 64 } as const satisfies ModelInput;
+/** One layer of the standard step's width: what an encoding costs, it costs per layer, and 2,048 tokens of any of them fit into 4 GiB. */
+export const encodingModel = { numLayers: 1, modelDim: 128, numHeads: 4, vocabSize: 64 } as const satisfies ModelInput;
 
 /**
  * The encodings asked for; when none is, all that are known here with their defaults, NoPE first: measured beside itself, it

@@ -27,7 +27,7 @@ const sameTrajectory = 0.02;
 const comparedSteps = 5;
 /** A contender slower than this takes part in the first rounds only. */
 const slowSeconds = 4;
-const slowRounds = 3;
+const slowRounds = 2;
 
 interface Running {
   readonly entry: Entry;

@@ -37,7 +37,7 @@ export interface Rivals {
   save?(document: BenchDocument): string | undefined;
 }
 
-const normal = { lengths: [128, 512, 2048], effort: { least: 3, most: 7, seconds: 1.5 }, rounds: 7 };
+const normal = { lengths: [128, 512, 2048], effort: { least: 3, most: 7, seconds: 1 }, rounds: 7 };
 const quick = { lengths: [16, 32], effort: { least: 2, most: 2, seconds: 0 }, rounds: 2 };
 
 /** The command, for posenc alone or with rivals of whoever builds on it. */
@@ -81,8 +81,8 @@ async function bench(specs: string[], options: Options, self: Command, rivals: R
   let encodings: EncodingBench | null = null;
   let standardStep: StandardStep | null = null;
   try {
-    if (options.only !== 'standard-step') encodings = await encodingPart(measured, parts, io);
     if (options.only !== 'encodings') standardStep = await standardStepPart(rivals.contenders, parts);
+    if (options.only !== 'standard-step') encodings = await encodingPart(measured, parts, io);
   } catch (error) {
     if (signal.aborted) throw new Interrupted('stopped: nothing was kept');
     if (error instanceof ChildEnded) throw new PosencError(error.message, { cause: error });
