@@ -25,6 +25,7 @@ export async function prepareTensorFlow(name: NativeName, threads: number = defa
   restoreRemovedUtilities();
   process.env.TF_CPP_MIN_LOG_LEVEL ??= '2'; // Errors only.
   process.env.TF_FORCE_GPU_ALLOW_GROWTH ??= 'true'; // Several trials may share one graphics card.
+  process.env.NVIDIA_TF32_OVERRIDE ??= '0'; // float32 means float32: TF32 products keep 10 bits of a fraction.
   // TensorFlow reads them once, when it makes its pools of threads.
   process.env.TF_NUM_INTRAOP_THREADS ??= String(threads);
   process.env.TF_NUM_INTEROP_THREADS ??= String(threads);

@@ -76,7 +76,7 @@ describe('the kit', () => {
 
   it('has the tolerances of the house, and none for a backend not named there', async () => {
     expect(tolerances).toEqual({
-      logits: { cpu: 2e-5, wasm: 1e-4, simd: 1e-4, webgpu: 1e-3 },
+      logits: { cpu: 2e-5, wasm: 1e-4, simd: 1e-4, tensorflow: 1e-4, 'tensorflow-gpu': 1e-3, webgpu: 1e-3 },
       gradient: 1e-2,
       table: 1e-12,
     });
