@@ -1,4 +1,5 @@
 export { z } from 'zod';
+export * from './absolute.ts';
 export * from './attention.ts';
 export * from './cache.ts';
 export * from './compose.ts';

@@ -10,8 +10,21 @@
  *
  * Interpolation stretches the trained rows over M positions, first and last row meeting first and last position; factor 1 is
  * the identity. Neither changes the parameters, so both can be tried on weights trained without them.
+ *
+ * Variants: a product instead of the sum (`combine`), whose rows start around 1; for queries and keys alone, in every layer (`into`).
  */
-import { defineEncoding, encoding, extent, normal, PosencError, stream, z } from '@posenc/core';
+import {
+  absoluteHooks,
+  absoluteOptions,
+  absoluteWidth,
+  defineEncoding,
+  encoding,
+  extent,
+  normal,
+  PosencError,
+  stream,
+  z,
+} from '@posenc/core';
 import type { Tensor3D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 
@@ -41,6 +54,7 @@ const config = z
       .min(1)
       .default(1)
       .describe('With extend: positions defined, as a multiple of numPositions (rounded down).'),
+    ...absoluteOptions,
   })
   .refine(({ extend, factor }) => extend !== 'none' || factor === 1, {
     path: ['factor'],
@@ -68,10 +82,10 @@ export function interpolatedRow(
   return { low, high: Math.min(low + 1, numPositions - 1), weight: row - low };
 }
 
-/** The vector "untrained" adds at a position: N(0, std) from a stream of its own, so it depends on nothing else. */
-export function untrainedRow(position: number, dim: number, std: number): Float64Array {
+/** The vector "untrained" reads at a position: N(mean, std) from a stream of its own, so it depends on nothing else. */
+export function untrainedRow(position: number, dim: number, std: number, mean = 0): Float64Array {
   const random = stream(0, `learned/untrained/${position}`);
-  return Float64Array.from({ length: dim }, () => std * normal(random));
+  return Float64Array.from({ length: dim }, () => mean + std * normal(random));
 }
 
 /** Gehring et al. 2017, https://arxiv.org/abs/1705.03122; as in GPT-2, BERT, OPT. */
@@ -86,10 +100,15 @@ export const learned = defineEncoding({
     'numPositions larger than the training length leaves rows that no gradient ever reaches: evaluating there reads initial noise. Set it to the training length to have that reported as undefined.',
     'OPT and BART put position 0 in row 2, RoBERTa and fairseq in row padding_idx + 1; numPositions counts usable positions, so their checkpoints have numPositions + offset rows.',
     'initStd 0.02 is GPT-2’s and BERT’s; fairseq draws with D^(−1/2).',
+    'DETR’s decoder adds its learned vectors to queries and keys in every layer, not to values (into "queriesAndKeys"); the table then has the width of the model.',
+    'With combine "multiply" rows start at N(1, initStd): at 0 they would wipe out the embedding.',
     'Interpolation is linear with the end rows kept (align_corners); ViT code mostly resizes bicubically between half-pixel centres.',
   ],
-  create: (config, { embeddingDim }) => {
-    const { numPositions, offset, initStd, extend } = config;
+  create: (config, dims) => {
+    const { numPositions, offset, initStd, extend, combine } = config;
+    const dim = absoluteWidth(config, dims);
+    const mean = combine === 'add' ? 0 : 1; // around a vector that changes nothing
+    const init = { kind: 'normal', std: initStd, ...(mean !== 0 && { mean }) } as const;
     const maxPosition = learnedMaxPosition(config);
     return encoding({
       traits: {
@@ -99,7 +118,7 @@ export const learned = defineEncoding({
         readsPositions: true,
         readsSeqLen: false,
       },
-      params: { table: { shape: [numPositions + offset, embeddingDim], init: { kind: 'normal', std: initStd } } },
+      params: { table: { shape: [numPositions + offset, dim], init } },
       hooks:
         ({ table }) =>
         ({ query }) => {
@@ -118,23 +137,21 @@ export const learned = defineEncoding({
             none: () => read((p) => p),
             untrained: () => {
               const trained = perToken((p) => (p < numPositions ? 1 : 0));
-              const fresh = new Float32Array(rows * cols * embeddingDim);
+              const fresh = new Float32Array(rows * cols * dim);
               data.forEach((p, t) => {
-                if (p >= numPositions) fresh.set(untrainedRow(p, embeddingDim, initStd), t * embeddingDim);
+                if (p >= numPositions) fresh.set(untrainedRow(p, dim, initStd, mean), t * dim);
               });
               const known = read((p) => Math.min(p, numPositions - 1));
-              return known.mul(trained).add(tf.tensor3d(fresh, [rows, cols, embeddingDim]));
+              return tf.add<Tensor3D>(known.mul(trained), tf.tensor3d(fresh, [rows, cols, dim]));
             },
             interpolate: () => {
               const at = (p: number) => interpolatedRow(p, numPositions, maxPosition);
               const low = read((p) => at(p).low);
-              return read((p) => at(p).high)
-                .sub(low)
-                .mul(perToken((p) => at(p).weight))
-                .add(low); // exactly E[low] where the weight is 0
+              const step = read((p) => at(p).high).sub(low);
+              return tf.add<Tensor3D>(step.mul(perToken((p) => at(p).weight)), low); // exactly E[low] where the weight is 0
             },
           };
-          return { embed: (x) => tf.tidy(() => tf.add<Tensor3D>(x, vectors[extend]())) };
+          return absoluteHooks(vectors[extend], config);
         },
     });
   },

@@ -10,6 +10,10 @@ const configs = [
   { numPositions: 140, initStd: 0.5 },
   { numPositions: 140, extend: 'untrained', factor: 2 },
   { numPositions: 140, extend: 'interpolate', factor: 2 },
+  { numPositions: 140, combine: 'multiply' },
+  { numPositions: 140, combine: 'multiply', extend: 'untrained', factor: 2 },
+  { numPositions: 140, into: 'queriesAndKeys' },
+  { numPositions: 140, into: 'queriesAndKeys', combine: 'multiply' },
 ];
 
 for (const [backend, some] of [

@@ -1,4 +1,14 @@
-import { type Dims, explicit, type Grid, PosencError, range } from '@posenc/core';
+import {
+  createParams,
+  createTransformer,
+  type Dims,
+  dimsOf,
+  explicit,
+  type Grid,
+  PosencError,
+  range,
+  resolveModel,
+} from '@posenc/core';
 import * as tf from '@tensorflow/tfjs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type LearnedConfig, learned, learnedMaxPosition, untrainedRow } from '../src/index.ts';
@@ -42,6 +52,8 @@ describe('config', () => {
       initStd: 0.02,
       extend: 'none',
       factor: 1,
+      combine: 'add',
+      into: 'embedding',
     });
   });
 
@@ -52,6 +64,8 @@ describe('config', () => {
     { offset: -1 },
     { initStd: -0.02 },
     { extend: 'linear' },
+    { combine: 'concat' },
+    { into: 'values' },
     { extend: 'interpolate', factor: 0.5 },
     { type: 'learned' },
   ])('rejects %j', (input) => {
@@ -129,6 +143,84 @@ describe('lookup', () => {
       hooks({ query, key: query, seqLen: query }).embed!(x);
       expect(tf.memory().numTensors).toBe(before + 1);
     }
+  });
+});
+
+describe('where and how', () => {
+  test('ALBERT: at the width of the embedding, before it is projected to the model’s', () => {
+    const model = resolveModel({
+      vocabSize: 5,
+      modelDim: 8,
+      embeddingDim: dim,
+      numLayers: 2,
+      numHeads: 2,
+      embeddingNorm: true,
+      tiedEmbeddings: false,
+      initStd: 0.4,
+    });
+    const created = createTransformer(model, learned.create(parse({ numPositions: 5 }), dimsOf(model)));
+    expect(created.params['encoding.table']!.shape).toEqual([5, dim]);
+    const params = createParams(created.params, 1);
+    // With token t at position t, the vector of a position may as well stand in the row of the token.
+    const tokens = range(5);
+    const logits = (embedding: tf.Tensor, table: tf.Tensor) =>
+      created.forward({ ...params, 'embedding.tokens': embedding, 'encoding.table': table }, { tokens }).logits;
+    const [embedding, table] = [params['embedding.tokens']!, weights(5)];
+    const apart = logits(embedding, table);
+    const together = logits(tf.add(embedding, table), tf.zeros([5, dim]));
+    expect(tf.max(tf.abs(tf.sub(apart, together))).dataSync()[0]).toBeLessThan(1e-6);
+    expect(tf.max(tf.abs(tf.sub(apart, logits(embedding, tf.zeros([5, dim]))))).dataSync()[0]).toBeGreaterThan(0.1);
+  });
+
+  test('into queries and keys: infused in every layer, at the width of the model, read once', () => {
+    const created = learned.create(parse({ numPositions: 6, into: 'queriesAndKeys' }), dims);
+    expect(created.params.table!.shape).toEqual([6, dims.modelDim]);
+    const table = tf.randomNormal([6, dims.modelDim], 0, 1, 'float32', 3);
+    const query = explicit([[4, 1]]);
+    const hooks = created.hooks({ table })({ query, key: query, seqLen: query });
+    expect(hooks.embed).toBeUndefined();
+    const x = tf.ones<tf.Rank.R3>([2, 2, dims.modelDim]);
+    const expected = [4, 1, 4, 1].flatMap((p) =>
+      Array.from(table.dataSync().slice(p * dims.modelDim, (p + 1) * dims.modelDim), (v) => Math.fround(1 + v)),
+    );
+    for (const layer of [0, 1]) {
+      expect(Object.keys(hooks.layer!(layer))).toEqual(['infuse']);
+      expect(Array.from(hooks.layer!(layer).infuse!(x).dataSync())).toEqual(expected);
+    }
+  });
+
+  test('multiply: channel by channel, from rows around 1, also where they were never trained', () => {
+    const input = { numPositions: 2, combine: 'multiply', initStd: 0.1 };
+    expect(learned.create(parse(input), dims).params.table!.init).toEqual({ kind: 'normal', std: 0.1, mean: 1 });
+    const x = tf.tensor3d([1, 2, 3, 4, 5, 6], [1, 2, dim]);
+    const table = tf.tensor2d([1, 10, 0, -1, 0.5, 2], [2, dim]);
+    expect(Array.from(embed(input, range(2), table, x))).toEqual([1, 20, 0, -4, 2.5, 12]);
+    const far = embed({ ...input, extend: 'untrained', factor: 3 }, range(1, 5), table, tf.ones([1, 1, dim]));
+    expect(Array.from(far)).toEqual(Array.from(untrainedRow(5, dim, 0.1, 1), Math.fround));
+    const between = embed(
+      { ...input, extend: 'interpolate', factor: 1.5 },
+      range(1, 1),
+      table,
+      tf.fill([1, 1, dim], 2),
+    );
+    expect(Array.from(between)).toEqual([0, 10.5, 2]);
+  });
+
+  test('the gradient of rows read in several layers sums over them', () => {
+    const created = learned.create(parse({ numPositions: 2, into: 'queriesAndKeys' }), { ...dims, modelDim: 1 });
+    const query = explicit([[1, 1, 0]]);
+    const gradient = tf.grad((table) => {
+      const hooks = created.hooks({ table })({ query, key: query, seqLen: query });
+      const x = tf.zeros<tf.Rank.R3>([1, 3, 1]);
+      return [0, 1]
+        .map((l) =>
+          hooks.layer!(l).infuse!(x)
+            .mul(l + 1)
+            .sum(),
+        )
+        .reduce((a, b) => a.add(b));
+    })(tf.zeros([2, 1]));
+    expect(Array.from(gradient.dataSync())).toEqual([3, 6]);
   });
 });
 

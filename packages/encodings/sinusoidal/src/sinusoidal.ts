@@ -1,16 +1,27 @@
 /**
  * Sinusoidal absolute positions: fixed sines and cosines of geometrically spaced frequencies, added to the embeddings once.
  *
- *     x_p ← x_p + PE[p + offset]
+ *     x_p ← x_p + scale · PE[p + offset]
  *     ω_k = base^(−2k/D), k < ⌈D/2⌉   (paper)        ω_k = base^(−k/(n − 1)), k < n = ⌊D/2⌋   (tensor2tensor)
  *     interleaved   PE[p] = [sin ω_0 p, cos ω_0 p, sin ω_1 p, cos ω_1 p, …]
  *     concatenated  PE[p] = [sin ω_0 p, sin ω_1 p, …, cos ω_0 p, cos ω_1 p, …]
  *
  * Odd widths follow the spacing: paper has one sine more than cosines; tensor2tensor leaves the last channel zero.
  * The two spacings are not permutations of each other: the longest wavelength is 2π·base^((D−2)/D) or 2π·base.
+ *
+ * Variants: a product instead of the sum (`combine`); for queries and keys alone, in every layer (`into`); a trained scale.
  */
-import { defineEncoding, encoding, PosencError, z } from '@posenc/core';
-import type { Tensor3D } from '@tensorflow/tfjs';
+import {
+  absoluteHooks,
+  absoluteOptions,
+  absoluteWidth,
+  defineEncoding,
+  encoding,
+  type ParamSpecs,
+  PosencError,
+  z,
+} from '@posenc/core';
+import type { Tensor } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 
 const config = z.strictObject({
@@ -27,6 +38,12 @@ const config = z.strictObject({
     .int()
     .default(0)
     .describe('Added to every position, in tokens: padding_idx + 1 for fairseq, 1 for CTranslate2 and OpenNMT-tf.'),
+  scale: z
+    .union([z.number().positive(), z.literal('rsqrtDim')])
+    .default(1)
+    .describe('Factor on the table; "rsqrtDim": 1/√D.'),
+  learnable: z.boolean().default(false).describe('Train that factor, starting there.'),
+  ...absoluteOptions,
 });
 
 /** The options, defaults filled in. */
@@ -80,10 +97,16 @@ export const sinusoidal = defineEncoding({
     'The defaults are the paper’s. The authors’ code (tensor2tensor), and fairseq after it, is layout "concatenated" with spacing "tensor2tensor": other channel order and other frequencies.',
     'Marian, Pegasus, RoFormer and Transformer-XL are layout "concatenated" with spacing "paper".',
     'A row has norm √(D/2) whatever the token embeddings are: the paper multiplies those by √D (the model’s embeddingScale); embeddings drawn from N(0, 0.02) and not multiplied drown in it.',
+    'x-transformers’ scaled sinusoid is layout "concatenated" with scale "rsqrtDim", learnable. The factor may train to 0 or below: it is not bounded.',
+    'Shortformer adds its sinusoid to queries and keys in every layer (into "queriesAndKeys", fairseq’s layout): values stay free of position, so that they can be cached and seen from elsewhere.',
+    'A product needs care: sines are 0 at position 0 and nearly so in slow channels, which are lost there.',
     'fairseq zeroes the row of padding tokens. Here padding is masked, so what its row holds is never read.',
   ],
-  create: (config, { embeddingDim }) => {
-    sinusoidalFrequencies(embeddingDim, config); // refuses an impossible width before any model is built
+  create: (config, dims) => {
+    const dim = absoluteWidth(config, dims);
+    sinusoidalFrequencies(dim, config); // refuses an impossible width before any model is built
+    const factor = config.scale === 'rsqrtDim' ? dim ** -0.5 : config.scale;
+    const learned: ParamSpecs = { scale: { shape: [1], init: { kind: 'constant', value: factor } } };
     return encoding({
       traits: {
         maxPosition: Number.POSITIVE_INFINITY,
@@ -92,20 +115,19 @@ export const sinusoidal = defineEncoding({
         readsPositions: true,
         readsSeqLen: false,
       },
-      params: {},
+      params: config.learnable ? learned : {},
       hooks:
-        () =>
-        ({ query: { rows, cols, data } }) => ({
-          embed: (x) =>
-            tf.tidy(() => {
-              const table = Float32Array.from(sinusoidalTable(data, embeddingDim, config));
-              return tf.add<Tensor3D>(x, tf.tensor3d(table, [rows, cols, embeddingDim])); // [B, T, D] + [B|1, T, D]
-            }),
-        }),
+        ({ scale }: Readonly<Record<string, Tensor>>) =>
+        ({ query: { rows, cols, data } }) =>
+          absoluteHooks(() => {
+            const table = Float32Array.from(sinusoidalTable(data, dim, config), (v) => (scale ? v : factor * v));
+            const vectors = tf.tensor3d(table, [rows, cols, dim]);
+            return scale ? tf.mul(vectors, scale) : vectors;
+          }, config),
     });
   },
-  tables: (config, { embeddingDim }) => {
-    const data = sinusoidalFrequencies(embeddingDim, config);
+  tables: (config, dims) => {
+    const data = sinusoidalFrequencies(absoluteWidth(config, dims), config);
     return [{ name: 'angular frequency', quantity: 'frequency', axes: ['pair'], shape: [data.length], data }];
   },
 });

@@ -1,5 +1,5 @@
 /** Every case of golden/ is run here or left out, with a reason, in golden/README.md. */
-import { fromMask, type Grid, mapGrid } from '@posenc/core';
+import { createParams, fromMask, type Grid, mapGrid } from '@posenc/core';
 import * as tf from '@tensorflow/tfjs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type SinusoidalConfig, sinusoidal, sinusoidalFrequencies, sinusoidalTable } from '../src/index.ts';
@@ -34,7 +34,8 @@ function embed(query: Grid, dim: number, options: Partial<SinusoidalConfig>, x?:
   const created = sinusoidal.create(sinusoidal.config.parse(options), dimsOf(dim));
   const shape: [number, number, number] = [query.rows, query.cols, dim];
   const input = x ? tf.tensor3d([...x], shape) : tf.zeros<tf.Rank.R3>(shape);
-  return created.hooks({})({ query, key: query, seqLen: query }).embed!(input).dataSync<'float32'>();
+  const params = createParams(created.params, 0);
+  return created.hooks(params)({ query, key: query, seqLen: query }).embed!(input).dataSync<'float32'>();
 }
 
 const row = (positions: readonly number[]): Grid => ({
@@ -54,7 +55,11 @@ const conventions: Record<string, (c: Case) => { options: Partial<SinusoidalConf
     options: { layout: 'concatenated', spacing: 'tensor2tensor', base: c.max_timescale! / c.min_timescale! },
     positions: c.positions.map((p) => p * c.min_timescale!),
   }),
-  x: (c) => ({ options: { layout: 'concatenated', base: c.theta! }, positions: c.positions }),
+  // Their factor is trained, and starts at 1/√D.
+  x: (c) => ({
+    options: { layout: 'concatenated', base: c.theta!, scale: 'rsqrtDim', learnable: true },
+    positions: c.positions,
+  }),
 };
 
 function runTable(c: Case): void {
@@ -67,7 +72,7 @@ function runTable(c: Case): void {
   expect(c.table.shape).toEqual([positions.length, c.dim]);
   const expected = of(c.table.data, 1);
   expect(largestDifference(of(sinusoidalTable(positions, c.dim, options), scale), expected)).toBeLessThan(1e-9);
-  expect(largestDifference(of(embed(row(positions), c.dim, options), scale), expected)).toBeLessThan(1e-7);
+  expect(largestDifference(of(embed(row(positions), c.dim, options), 1), expected)).toBeLessThan(1e-7);
   positions.forEach((p, t) => {
     if (p === c.padding_idx) expect(c.table.data.slice(t * c.dim, (t + 1) * c.dim).every((v) => v === 0)).toBe(true);
   });

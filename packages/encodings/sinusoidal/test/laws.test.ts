@@ -4,7 +4,18 @@ import { sinusoidal } from '@posenc/sinusoidal';
 import { lawsFor } from '@posenc/testkit';
 import { beforeAll, describe, it } from 'vitest';
 
-const configs = [{}, { base: 100 }, { layout: 'concatenated' }, { spacing: 'tensor2tensor' }, { offset: 2 }];
+const configs = [
+  {},
+  { base: 100 },
+  { layout: 'concatenated' },
+  { spacing: 'tensor2tensor' },
+  { offset: 2 },
+  { scale: 'rsqrtDim' },
+  { learnable: true },
+  { combine: 'multiply', base: 100 },
+  { into: 'queriesAndKeys' },
+  { into: 'queriesAndKeys', learnable: true },
+];
 
 for (const [backend, some] of [
   ['cpu', configs.slice(0, 2)],

@@ -19,7 +19,16 @@ beforeAll(async () => {
 });
 
 test('the defaults are the paper’s', () => {
-  expect(defaults).toEqual({ base: 10000, layout: 'interleaved', spacing: 'paper', offset: 0 });
+  expect(defaults).toEqual({
+    base: 10000,
+    layout: 'interleaved',
+    spacing: 'paper',
+    offset: 0,
+    scale: 1,
+    learnable: false,
+    combine: 'add',
+    into: 'embedding',
+  });
 });
 
 test.each([
@@ -29,6 +38,9 @@ test.each([
   { layout: 'interleave' },
   { spacing: 'fairseq' },
   { offset: 0.5 },
+  { scale: 0 },
+  { scale: 'sqrtDim' },
+  { learnable: 1 },
   { type: 'sinusoidal' },
 ])('rejects the config %j', (input) => {
   expect(sinusoidal.config.safeParse(input).success).toBe(false);
@@ -116,4 +128,70 @@ test('a width that holds no position is refused before a model is built', () => 
   );
   expect(() => sinusoidalTable([0], 2.5)).toThrow(PosencError);
   expect(sinusoidal.create(defaults, narrow).params).toEqual({});
+});
+
+test('scaled: by a number, or by 1/√D', () => {
+  const query = explicit([[3, 17]]);
+  const zeros = tf.zeros<tf.Rank.R3>([1, 2, 6]);
+  const table = sinusoidalTable([3, 17], 6);
+  for (const [scale, factor] of [
+    [0.5, 0.5],
+    ['rsqrtDim', 6 ** -0.5],
+  ] as const) {
+    const hooks = sinusoidal.create({ ...defaults, scale }, dims).hooks({})({ query, key: query, seqLen: query });
+    hooks.embed!(zeros)
+      .dataSync()
+      .forEach((value, i) => {
+        expect(value).toBeCloseTo(factor * table[i]!, 6);
+      });
+  }
+});
+
+test('a learned factor starts where scale says, and its gradient is the table', () => {
+  const created = sinusoidal.create({ ...defaults, scale: 'rsqrtDim', learnable: true }, dims);
+  expect(created.params).toEqual({ scale: { shape: [1], init: { kind: 'constant', value: 6 ** -0.5 } } });
+  const query = explicit([[3, 17]]);
+  const upstream = tf.randomNormal<tf.Rank.R3>([1, 2, 6], 0, 1, 'float32', 5);
+  const loss = (scale: tf.Tensor) => {
+    const hooks = created.hooks({ scale })({ query, key: query, seqLen: query });
+    return hooks.embed!(tf.zeros([1, 2, 6]))
+      .mul(upstream)
+      .sum();
+  };
+  const table = sinusoidalTable([3, 17], 6);
+  const expected = Array.from(upstream.dataSync()).reduce((sum, value, i) => sum + value * table[i]!, 0);
+  expect(loss(tf.tensor1d([2])).dataSync()[0]).toBeCloseTo(2 * expected, 5);
+  expect(
+    tf
+      .grad(loss)(tf.tensor1d([2]))
+      .dataSync()[0],
+  ).toBeCloseTo(expected, 5);
+});
+
+test('a product, channel by channel', () => {
+  const query = explicit([[0, 9]]);
+  const x = tf.tensor3d([1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 4]);
+  const hooks = sinusoidal.create({ ...defaults, combine: 'multiply' }, { ...dims, embeddingDim: 4 }).hooks({});
+  const y = hooks({ query, key: query, seqLen: query }).embed!(x).dataSync();
+  const table = sinusoidalTable([0, 9], 4);
+  expect(Array.from(y.slice(0, 4))).toEqual([0, 2, 0, 4]); // sines are 0 at position 0
+  y.forEach((value, i) => {
+    expect(value).toBeCloseTo((i + 1) * table[i]!, 5);
+  });
+});
+
+test('into queries and keys: infused in every layer, at the width of the model', () => {
+  const created = sinusoidal.create({ ...defaults, into: 'queriesAndKeys' }, dims);
+  const query = explicit([[1, 4]]);
+  const hooks = created.hooks({})({ query, key: query, seqLen: query });
+  expect(hooks.embed).toBeUndefined();
+  const table = sinusoidalTable([1, 4], dims.modelDim);
+  for (const layer of [0, 1])
+    hooks.layer!(layer).infuse!(tf.ones([1, 2, dims.modelDim]))
+      .dataSync()
+      .forEach((value, i) => {
+        expect(value).toBeCloseTo(1 + table[i]!, 6);
+      });
+  const [frequencies] = sinusoidal.tables!({ ...defaults, into: 'queriesAndKeys' }, dims);
+  expect(frequencies!.shape).toEqual([dims.modelDim / 2]);
 });

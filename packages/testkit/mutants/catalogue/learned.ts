@@ -95,7 +95,7 @@ export const learnedMutants: readonly Mutant[] = [
   {
     encoding,
     bug: 'initStd read and forgotten',
-    edits: [{ file, find: "init: { kind: 'normal', std: initStd }", replace: "init: { kind: 'normal', std: 0.02 }" }],
+    edits: [{ file, find: "{ kind: 'normal', std: initStd,", replace: "{ kind: 'normal', std: 0.02," }],
     configs: [{ numPositions: 140 }, { numPositions: 140, initStd: 0.5 }],
     caughtBy: 'distinct configs',
   },
@@ -106,9 +106,9 @@ export const learnedMutants: readonly Mutant[] = [
     edits: [
       {
         file,
-        find: "init: { kind: 'normal', std: initStd }",
+        find: "{ kind: 'normal', std: initStd, ...(mean !== 0 && { mean }) }",
         replace:
-          "init: { kind: 'values', values: Array.from({ length: (numPositions + offset) * embeddingDim }, () => normal(order)) }",
+          "{ kind: 'values', values: Array.from({ length: (numPositions + offset) * dim }, () => normal(order)) }",
       },
     ],
     helpers: "const order = stream(0, 'order');\n",

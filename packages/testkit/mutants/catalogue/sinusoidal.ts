@@ -2,8 +2,8 @@ import { bfloat16, type Mutant } from '../mutant.ts';
 
 const file = 'sinusoidal.ts';
 const encoding = 'sinusoidal';
-const call = 'sinusoidalTable(data, embeddingDim, config)';
-const table = 'Float32Array.from(sinusoidalTable(data, embeddingDim, config))';
+const call = 'sinusoidalTable(data, dim, config)';
+const table = `Float32Array.from(${call}, (v) => (scale ? v : factor * v))`;
 const remember = `const table = known.get(key) ?? ${table}; known.set(key, table);`;
 const known = 'const known = new Map<string, Float32Array>();\n';
 
@@ -12,7 +12,7 @@ export const sinusoidalMutants: readonly Mutant[] = [
     encoding,
     bug: 'positions restart in every call of a decoding session',
     seen: 'transformers#15751, keras-hub#1544, x-transformers#219',
-    edits: [{ file, find: call, replace: 'sinusoidalTable(data.map((_, t) => t % cols), embeddingDim, config)' }],
+    edits: [{ file, find: call, replace: 'sinusoidalTable(data.map((_, t) => t % cols), dim, config)' }],
     configs: [{}],
     caughtBy: 'cached decoding',
   },
@@ -20,9 +20,7 @@ export const sinusoidalMutants: readonly Mutant[] = [
     encoding,
     bug: 'positions counted over columns from the first token on: padding and packing ignored',
     seen: 'transformers#22069, #22161, #41789',
-    edits: [
-      { file, find: call, replace: 'sinusoidalTable(data.map((_, t) => data[0]! + (t % cols)), embeddingDim, config)' },
-    ],
+    edits: [{ file, find: call, replace: 'sinusoidalTable(data.map((_, t) => data[0]! + (t % cols)), dim, config)' }],
     configs: [{}],
     caughtBy: 'packing',
   },
@@ -30,9 +28,7 @@ export const sinusoidalMutants: readonly Mutant[] = [
     encoding,
     bug: 'the first row’s positions used for the whole batch',
     seen: 'transformers#25199 (left padding in a batch)',
-    edits: [
-      { file, find: call, replace: 'sinusoidalTable(data.map((_, t) => data[t % cols]!), embeddingDim, config)' },
-    ],
+    edits: [{ file, find: call, replace: 'sinusoidalTable(data.map((_, t) => data[t % cols]!), dim, config)' }],
     configs: [{}],
     caughtBy: 'batching',
   },
@@ -65,8 +61,9 @@ export const sinusoidalMutants: readonly Mutant[] = [
     edits: [
       {
         file,
-        find: 'tf.add<Tensor3D>(x, tf.tensor3d(table, [rows, cols, embeddingDim]))',
-        replace: 'tf.add<Tensor3D>(tf.zerosLike(x), tf.tensor3d(table, [rows, cols, embeddingDim]))',
+        find: '}, config),',
+        replace:
+          '}, config).embed && { embed: (x: tf.Tensor3D) => tf.add<tf.Tensor3D>(tf.zerosLike(x), tf.tensor3d(Float32Array.from(sinusoidalTable(data, dim, config)), [rows, cols, dim])) },',
       },
     ],
     configs: [{}],
@@ -80,7 +77,7 @@ export const sinusoidalMutants: readonly Mutant[] = [
       {
         file,
         find: `const table = ${table};`,
-        replace: `const key = [data.length, embeddingDim].join(); ${remember}`,
+        replace: `const key = [data.length, dim].join(); ${remember}`,
       },
     ],
     helpers: known,
@@ -95,7 +92,7 @@ export const sinusoidalMutants: readonly Mutant[] = [
       {
         file,
         find: `const table = ${table};`,
-        replace: `const key = [data, embeddingDim].join(); ${remember}`,
+        replace: `const key = [data, dim].join(); ${remember}`,
       },
     ],
     helpers: known,
@@ -108,8 +105,8 @@ export const sinusoidalMutants: readonly Mutant[] = [
     edits: [
       {
         file,
-        find: 'tf.tensor3d(table, [rows, cols, embeddingDim])',
-        replace: 'tf.keep(tf.tensor3d(table, [rows, cols, embeddingDim]))',
+        find: 'tf.tensor3d(table, [rows, cols, dim])',
+        replace: 'tf.keep(tf.tensor3d(table, [rows, cols, dim]))',
       },
     ],
     configs: [{}],
@@ -122,8 +119,8 @@ export const sinusoidalMutants: readonly Mutant[] = [
     edits: [
       {
         file,
-        find: 'create: (config, { embeddingDim }) =>',
-        replace: 'create: (config, { modelDim: embeddingDim }) =>',
+        find: 'const dim = absoluteWidth(config, dims);',
+        replace: 'const dim = dims.modelDim;',
       },
     ],
     configs: [{}],

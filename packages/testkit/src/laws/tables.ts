@@ -66,16 +66,15 @@ async function frequencies(c: Case, bench: Bench, shown: readonly NamedTable[]) 
     positions,
     async (hooks) => {
       const length = positions.cols;
-      if (hooks.embed) {
-        const added = await values(hooks.embed(tf.zeros([1, length, embeddingDim]) as Tensor3D));
-        hold('embed', coursesOf(added, length));
-      }
+      // What is added to zeros or, by a product, made of ones.
+      const vectors = async (act: (x: Tensor3D) => Tensor3D, width: number) => {
+        const added = await values(act(tf.zeros([1, length, width])));
+        return coursesOf(added.some((v) => v !== 0) ? added : await values(act(tf.ones([1, length, width]))), length);
+      };
+      if (hooks.embed) hold('embed', await vectors(hooks.embed, embeddingDim));
       for (let l = 0; l < numLayers; l++) {
         const { infuse, rotate } = hooks.layer?.(l) ?? {};
-        if (infuse) {
-          const added = await values(infuse(tf.zeros([1, length, modelDim]) as Tensor3D));
-          hold('infuse', coursesOf(added, length));
-        }
+        if (infuse) hold('infuse', await vectors(infuse, modelDim));
         if (!rotate) continue;
         for (const [side, heads] of [
           ['query', numHeads],
