@@ -171,7 +171,9 @@ describe('in a clone', () => {
     const { files, ...rest } = json(made!);
     expect(rest).toMatchObject({ package: '@posenc/log-distance', source: join(own, 'src/log-distance.ts') });
     for (const file of files) expect([file, existsSync(join(clone, file))]).toEqual([file, true]);
-    expect(files).toContain('.changeset/log-distance.md');
+    expect(readFileSync(join(clone, '.changeset/log-distance.md'), 'utf8')).toMatch(
+      /^---\n"@posenc\/log-distance": minor\n---\n\nLog distance, /,
+    );
     expect(again).toMatchObject({ code: 1, err: `error: "log-distance" is taken by ${own}: choose another name\n` });
     expect(taken!.code).toBe(1);
     const manifest = (path: string) => JSON.parse(readFileSync(join(clone, path, 'package.json'), 'utf8'));

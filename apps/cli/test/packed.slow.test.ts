@@ -152,6 +152,17 @@ console.log(process.version, loss.toFixed(2));
     expect(node('use.ts').trim()).toMatch(/^v22\.18\.0 \d\.\d\d$/);
   });
 
+  it('starts an encoding that passes the kit on every backend that comes along', () => {
+    const main = join(project, 'node_modules', 'posenc', 'dist', 'main.js');
+    const { source, next } = JSON.parse(node(main, 'new', 'nearest-first', '--json'));
+    expect(next[0].command).toBe('node --test nearest-first.test.ts'); // nothing is left to install
+    expect(run(join(project, 'node_modules', '.bin', 'tsc'), ['-p', '.'])).toBe('');
+    const laws = node('--test', '--test-reporter=tap', 'nearest-first.test.ts');
+    expect(laws).toMatch(/^# pass [789]\d$/m);
+    expect(laws).toContain('# fail 0');
+    expect(node(main, 'inspect', `./${source}`)).toContain('logStrength');
+  });
+
   it('has a command line that compares, with that encoding', () => {
     const main = join(project, 'node_modules', 'posenc', 'dist', 'main.js');
     expect(node(main, '--version').trim()).toBe(
