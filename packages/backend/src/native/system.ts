@@ -21,9 +21,17 @@ export function which(program: string, env: Env): string | undefined {
   return undefined;
 }
 
+/** These programs keep no compiled code: nothing is written by looking. */
+const noTraces = { NODE_DISABLE_COMPILE_CACHE: '1', PYTHONDONTWRITEBYTECODE: '1' };
+
 /** What a short command prints, trimmed; undefined when it cannot be run or fails. */
 export function answer(command: string, args: readonly string[], env: Env, input = ''): string | undefined {
-  const { status, stdout, stderr } = spawnSync(command, args, { env, input, encoding: 'utf8', timeout: 60_000 });
+  const { status, stdout, stderr } = spawnSync(command, args, {
+    env: { ...env, ...noTraces },
+    input,
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
   return status === 0 ? (stdout || stderr).trim() : undefined;
 }
 
