@@ -63,7 +63,7 @@ beforeAll(() => {
     );
   }
 }, 600_000);
-afterAll(() => rmSync(place, { recursive: true, force: true }));
+afterAll(() => rmSync(place, { recursive: true, force: true }), 600_000);
 
 describe.each(folders.map((folder) => [read(folder).name, folder] as const))('%s', (name, folder) => {
   it('has correct exports and types, a README, a licence, and the promised floor', async () => {
@@ -79,8 +79,8 @@ describe.each(folders.map((folder) => [read(folder).name, folder] as const))('%s
 
     const manifest = read(folder);
     expect(manifest.engines).toEqual({ node: '>=22.18' });
-    const usesTensors = 'peerDependencies' in manifest;
-    if (usesTensors) expect(manifest.peerDependencies).toMatchObject({ '@tensorflow/tfjs': '^4.22.0' });
+    for (const [peer, range] of Object.entries(manifest.peerDependencies ?? {}))
+      if (peer.startsWith('@tensorflow/')) expect([peer, range]).toEqual([peer, '^4.22.0']);
     for (const file of ['README.md', 'LICENSE'])
       expect([name, file, existsSync(join(folder, file))]).toEqual([name, file, true]);
   });
