@@ -16,6 +16,7 @@ export const absoluteOptions = {
     .describe('Once into the embedding; or in every layer into what queries and keys are made of, and no values.'),
 };
 
+/** How vectors meet the tokens, and where. */
 export interface AbsoluteOptions {
   readonly combine: 'add' | 'multiply';
   readonly into: 'embedding' | 'queriesAndKeys';

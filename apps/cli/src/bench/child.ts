@@ -15,6 +15,7 @@ export class ChildEnded extends Error {
   override readonly name = 'ChildEnded';
 }
 
+/** A program to start, in words rather than one line. */
 export interface Command {
   readonly command: string;
   readonly args: readonly string[];

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { BackendReport } from '@posenc/backend';
 import { type Command, nodeModule } from './child.ts';
 
+/** Whoever takes the standard step: one of our backends, or a rival in a process of its own. */
 export interface Contender {
   readonly name: string;
   /** ours: posenc on one of its backends · rival: something else. */

@@ -68,6 +68,7 @@ const stepSizes = z.strictObject({
   length: z.int(),
 });
 
+/** The JSON of a benchmark, checked. */
 export const benchSchema = z.strictObject({
   format: z.literal('posenc-bench/1'),
   date: z.iso.datetime(),
@@ -101,8 +102,10 @@ export const benchSchema = z.strictObject({
     .nullable(),
 });
 
+/** The last output of `posenc bench`. */
 export type BenchDocument = z.output<typeof benchSchema>;
 export type EncodingRow = z.output<typeof encodingRow>;
+/** What one encoding costs at one length, beside NoPE in the same run. */
 export type EncodingCell = z.output<typeof cell>;
 export type ContenderResult = z.output<typeof contender>;
 export type StandardStep = NonNullable<BenchDocument['standardStep']>;

@@ -36,6 +36,7 @@ const aligned = (cells: readonly string[]) =>
     .join('  ')
     .trimEnd();
 
+/** A contender as tables call it: with its threads. */
 export const contenderName = ({ name, threads }: Pick<ContenderResult, 'name' | 'threads'>): string =>
   `${name}, ${threads} thread${threads === 1 ? '' : 's'}`;
 

@@ -18,6 +18,7 @@ import {
 } from '@posenc/core';
 import { registryWith } from '../encodings.ts';
 
+/** How large the standard step is. */
 export interface StepSizes {
   readonly numLayers: number;
   readonly modelDim: number;
@@ -49,6 +50,7 @@ export const quickSizes: StepSizes = {
   length: 32,
 };
 
+/** The standard step, written down for contenders in any language. */
 export interface StepProblem {
   readonly sizes: StepSizes;
   /** No decay, no clipping; PyTorch's defaults. */
@@ -97,6 +99,7 @@ function drawTokens({ batch, length, vocabSize }: StepSizes): Int32Array<ArrayBu
   return tokens;
 }
 
+/** The standard step as a contender reads it back: sizes, weights, tokens. */
 export interface LoadedProblem extends StepProblem {
   readonly weights: readonly {
     readonly path: string;

@@ -11,6 +11,7 @@ import { type StepProblem, type StepSizes, writeProblem } from './problem.ts';
 import type { Ready, StepsAnswer } from './serve.ts';
 import { ratios, summarize } from './stats.ts';
 
+/** How long to measure, and who listens. */
 export interface StepOptions {
   readonly sizes: StepSizes;
   readonly rounds: number;

@@ -28,6 +28,7 @@ interface Options {
   readonly json?: true;
 }
 
+/** What a benchmark adds to posenc’s own. */
 export interface Rivals {
   /** Others that take the standard step. */
   readonly contenders: readonly Contender[];
