@@ -1,8 +1,21 @@
 /** The standard step: decoder, 4 layers, modelDim 128, 4 heads, batch 16 × 128, vocabulary 64, AdamW. */
 import * as tf from '@tensorflow/tfjs';
-import { createTransformer, dimsOf, type Encoding, resolveModel, type Transformer } from '../../core/src/index.ts';
+import {
+  attention,
+  createMask,
+  createParams,
+  createTransformer,
+  dimsOf,
+  disposeCache,
+  type Encoding,
+  range,
+  resolveModel,
+  startCache,
+  type Transformer,
+} from '../../core/src/index.ts';
 import { nope } from '../../encodings/nope/src/index.ts';
 import { startSession, trainingSchema, trainStep } from '../../training/src/index.ts';
+import type { SimdBackend } from '../src/index.ts';
 
 export interface StepSizes {
   readonly batchSize: number;
@@ -34,6 +47,40 @@ export function createStep(sizes: StepSizes = standard, build: Build = withoutPo
   const batch = { tokens: grid(31), targets: grid(17) };
   const task = { trainBatch: () => batch } as unknown as Parameters<typeof trainStep>[1];
   return { step: () => trainStep(session, task, config, 1), dispose: () => session.dispose() };
+}
+
+/** One new token after T − 1 cached ones, and all T tokens at once. */
+export function createDecoding(T: number) {
+  const model = modelOf(standard, withoutPositions);
+  const params = createParams(model.params, 1);
+  const tokens = { rows: 1, cols: T, data: range(T).data.map((t) => (t * t) % vocabSize) };
+  const cut = (from: number, to: number) => ({ rows: 1, cols: to - from, data: tokens.data.slice(from, to) });
+  const first = model.forward(params, { tokens: cut(0, T - 1) }, { cache: startCache(T) });
+  const read = (logits: tf.Tensor) => {
+    logits.dataSync();
+    logits.dispose();
+  };
+  return {
+    cached() {
+      const { logits, cache } = model.forward(params, { tokens: cut(T - 1, T) }, { cache: first.cache! });
+      disposeCache(cache!);
+      read(logits);
+    },
+    full: () => read(model.forward(params, { tokens }).logits),
+  };
+}
+
+/** Bytes at the peak of attention forward and backward, 4 heads of 32, causal. */
+export function attentionPeak({ allocator }: SimdBackend, T: number): number {
+  return tf.tidy(() => {
+    const x = tf.randomNormal([1, 4, T, 32]);
+    const context = { mask: createMask({ causal: true, numQueries: T, numKeys: T }), scoreScale: 0.2 };
+    const attend = (u: tf.Tensor4D) => attention(u, u, u, {}, context);
+    const before = allocator.bytesInUse;
+    allocator.resetPeak();
+    tf.grad((u) => tf.sum(attend(u as tf.Tensor4D)))(x);
+    return allocator.bytesAtPeak - before;
+  }) as unknown as number;
 }
 
 /** Milliseconds by kernel of one step, largest first, of the kernels called from outside. */

@@ -29,6 +29,9 @@ export interface Allocator {
   /** Bytes handed out now, and bytes of the memory. */
   readonly bytesInUse: number;
   readonly bytesReserved: number;
+  /** The most that was in use since `resetPeak`. */
+  readonly bytesAtPeak: number;
+  resetPeak(): void;
 }
 
 /** @param start where the managed range begins: a multiple of 64 */
@@ -37,6 +40,7 @@ export function createAllocator(memory: WebAssembly.Memory, start: number): Allo
   const used = new Map<number, Block>();
   let end = memory.buffer.byteLength;
   let inUse = 0;
+  let peak = 0;
   let last: Block = { address: start, size: end - start, free: true };
   insert(last);
 
@@ -110,6 +114,7 @@ export function createAllocator(memory: WebAssembly.Memory, start: number): Allo
     block.free = false;
     used.set(block.address, block);
     inUse += size;
+    peak = Math.max(peak, inUse);
     return block.address;
   }
 
@@ -138,6 +143,12 @@ export function createAllocator(memory: WebAssembly.Memory, start: number): Allo
     },
     get bytesReserved() {
       return end;
+    },
+    get bytesAtPeak() {
+      return peak;
+    },
+    resetPeak() {
+      peak = inUse;
     },
   };
 }

@@ -7,7 +7,7 @@ import type { Grid, LayerHooks } from '../../core/src/encoding.ts';
 import { createMask, type MaskRequest } from '../../core/src/mask.ts';
 import { planOffsets } from '../../core/src/offsets.ts';
 import { range } from '../../core/src/positions.ts';
-import { useSimd } from '../src/index.ts';
+import { type SimdBackend, useSimd } from '../src/index.ts';
 import { agree, numbers, seeds, tensorOf } from './agree.ts';
 
 interface Case {
@@ -136,17 +136,19 @@ test('scores far beyond the range of exp, NaN and infinity', async () => {
 
 test('memory grows with the length, not with its square', async () => {
   await useSimd();
-  const peak = (T: number) => {
-    tf.engine().startScope();
-    const before = (tf.memory() as unknown as { bytesReserved: number }).bytesReserved;
-    const q = tf.zeros([1, 2, T, 8]);
-    const mask = createMask({ causal: true, numQueries: T, numKeys: T });
-    const f = (u: tf.Tensor) =>
-      tf.sum(attention(u as tf.Tensor4D, u as tf.Tensor4D, u as tf.Tensor4D, {}, { mask, scoreScale: 1 }));
-    tf.grad(f)(q).dataSync();
-    tf.engine().endScope();
-    return (tf.memory() as unknown as { bytesReserved: number }).bytesReserved - before;
-  };
+  const { allocator } = tf.backend() as SimdBackend;
+  const peak = (T: number) =>
+    tf.tidy(() => {
+      const q = tf.zeros([1, 2, T, 8]);
+      const mask = createMask({ causal: true, numQueries: T, numKeys: T });
+      const context = { mask, scoreScale: 1 };
+      const attend = (u: tf.Tensor4D) => attention(u, u, u, {}, context);
+      allocator.resetPeak();
+      const before = allocator.bytesInUse;
+      tf.grad((u) => tf.sum(attend(u as tf.Tensor4D)))(q).dataSync();
+      return allocator.bytesAtPeak - before;
+    }) as unknown as number;
+  expect(peak(4096) / peak(2048)).toBeLessThan(2.1);
   // A matrix of scores would be 2 × 8192² × 4 bytes = 512 MiB.
   expect(peak(8192)).toBeLessThan(64 * 2 ** 20);
 });
