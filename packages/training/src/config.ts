@@ -1,6 +1,14 @@
 /** What a training run and its evaluation are told, in JSON. */
 import { z } from '@posenc/core';
 
+const randomizedPositions = z
+  .int()
+  .min(2)
+  .optional()
+  .describe(
+    'place tokens at positions drawn from 0 … this − 1, sorted, each at most once, instead of 0, 1, 2 … (Ruoss 2023); for absolute and rotary encodings: for relative ones the paper draws distances',
+  );
+
 /** The JSON of a training, checked: lengths, batch, steps, AdamW, the schedule. */
 export const trainingSchema = z.strictObject({
   length: z.int().min(2).describe('L: tokens per training sequence'),
@@ -14,6 +22,7 @@ export const trainingSchema = z.strictObject({
   epsilon: z.number().positive().default(1e-8),
   weightDecay: z.number().min(0).default(0.1).describe('decoupled; matrices only'),
   clipNorm: z.number().positive().default(1).describe('largest global gradient norm'),
+  randomizedPositions,
 });
 
 /** A training config, defaults filled in. */
@@ -44,6 +53,7 @@ export const evaluationSchema = z.strictObject({
       'evaluation windows, each of which scores the last L tokens; or problems, of which the answers are scored',
     ),
   batchTokens: z.int().min(1).default(2048).describe('tokens per evaluation batch: bounds memory, changes no number'),
+  randomizedPositions,
 });
 
 /** An evaluation config, defaults filled in. */

@@ -5,6 +5,7 @@ import type { Batch, Task } from '@posenc/tasks';
 import type { Tensor2D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 import type { EvaluationConfig } from './config.ts';
+import { placed } from './placed.ts';
 
 /** How well a model predicts the scored tokens. */
 export interface Score {
@@ -30,9 +31,10 @@ export async function evaluateAt(
   multiple: number,
   config: EvaluationConfig,
 ): Promise<Score | null> {
-  if (length * multiple > model.encoding.traits.maxPosition) return null;
+  if (length * multiple > definedBelow(model, config)) return null;
   const tally = newTally(1);
-  for (const batch of fixedTargets(task, length, multiple, config)) await score(model, params, batch, tally);
+  const batches = fixedTargets(task, length, multiple, config);
+  for (const batch of placedAll(batches, config)) await score(model, params, batch, tally);
   return summary(tally, task);
 }
 
@@ -49,11 +51,11 @@ export async function evaluatePositions(
   config: EvaluationConfig,
 ): Promise<number[] | null> {
   const window = length * multiple;
-  if (task.rowsAreProblems || window > model.encoding.traits.maxPosition) return null;
+  if (task.rowsAreProblems || window > definedBelow(model, config)) return null;
   const tally = newTally(window);
   const rowsPerBatch = Math.max(1, Math.floor(config.batchTokens / window));
   const request = { length: window, scored: window, longest: window, windows: config.windows, rowsPerBatch };
-  for (const batch of task.evalBatches(request)) await score(model, params, batch, tally);
+  for (const batch of placedAll(task.evalBatches(request), config)) await score(model, params, batch, tally);
   return tally.losses.map((sum, t) => sum / tally.counts[t]!);
 }
 
@@ -88,6 +90,14 @@ export function fixedTargets(task: Task, length: number, multiple: number, confi
     rowsPerBatch,
   });
 }
+
+/** Sequences longer than this have no place to stand. */
+const definedBelow = ({ encoding }: Transformer, { randomizedPositions }: EvaluationConfig): number =>
+  Math.min(encoding.traits.maxPosition, randomizedPositions ?? Number.POSITIVE_INFINITY);
+
+/** With drawn positions: one draw for a length, whatever the model and the size of batches. */
+const placedAll = (batches: readonly Batch[], config: EvaluationConfig): readonly Batch[] =>
+  batches.map((batch) => placed(batch, config, stream(0, 'evaluation positions')));
 
 /** Sums by position within the window (or all in one slot). */
 interface Tally {

@@ -8,6 +8,7 @@ import * as tf from '@tensorflow/tfjs';
 import { type AdamW, createAdamW } from './adamw.ts';
 import type { TrainingConfig } from './config.ts';
 import { batchLoss } from './loss.ts';
+import { placed } from './placed.ts';
 import { learningRateAt } from './schedule.ts';
 
 /** A model in training: its variables, its optimiser, and how far it got. `dispose` frees the tensors. */
@@ -53,7 +54,8 @@ export async function trainStep(
   const step = session.step + 1;
   const learningRate = learningRateAt(step, config);
   const [loss, norm] = tf.tidy(() => {
-    const batch = task.trainBatch(stream(seed, `batch/${step}`), config.batchSize, config.length);
+    const drawn = task.trainBatch(stream(seed, `batch/${step}`), config.batchSize, config.length);
+    const batch = placed(drawn, config, stream(seed, `positions/${step}`));
     const random = session.model.config.dropout > 0 ? stream(seed, `dropout/${step}`) : undefined;
     const variables = Object.values(session.params);
     const { value, grads } = tf.variableGrads(() => batchLoss(session.model, session.params, batch, random), variables);
