@@ -3,6 +3,9 @@ import * as tf from '@tensorflow/tfjs';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { useSimd, type Variant } from '../src/index.ts';
+import { numbers, tensorOf } from './numbers.ts';
+
+export { numbers, tensorOf };
 
 fc.configureGlobal({ seed: 7, numRuns: 60 });
 
@@ -14,27 +17,27 @@ interface Result {
   readonly values: readonly number[];
 }
 
-async function results(backend: 'cpu' | 'simd', compute: Compute): Promise<Result[]> {
+async function run(backend: 'cpu' | 'simd', compute: Compute): Promise<Result[]> {
   // variants.slow.test.ts runs all of this under the other variant, too.
   if (backend === 'simd') await useSimd({ variant: process.env.SIMD_TEST_VARIANT as Variant | undefined });
   else {
     Object.assign(tf.findBackend('cpu'), { firstUse: false });
     await tf.setBackend('cpu');
   }
-  return tf.tidy(() => {
+  const results: Result[] = [];
+  // Pushed, not returned: tidy looks through everything that it returns for tensors.
+  tf.tidy(() => {
     const tensors = compute();
-    return (Array.isArray(tensors) ? tensors : [tensors]).map((t) => ({
-      shape: t.shape,
-      dtype: t.dtype,
-      values: Array.from(t.dataSync()),
-    })) as never;
-  }) as unknown as Result[];
+    for (const t of Array.isArray(tensors) ? tensors : [tensors])
+      results.push({ shape: t.shape, dtype: t.dtype, values: Array.from(t.dataSync()) });
+  });
+  return results;
 }
 
 /** The same shapes, types and numbers, within `tolerance · (1 + |expected|)`; NaN where NaN, infinite where infinite. */
 export async function agree(compute: Compute, tolerance = 0): Promise<void> {
-  const expected = await results('cpu', compute);
-  const actual = await results('simd', compute);
+  const expected = await run('cpu', compute);
+  const actual = await run('simd', compute);
   expect(actual.length).toBe(expected.length);
   for (const [n, { shape, dtype, values }] of actual.entries()) {
     const want = expected[n]!;
@@ -46,34 +49,6 @@ export async function agree(compute: Compute, tolerance = 0): Promise<void> {
 
 const close = (x: number, y: number, tolerance: number) =>
   Object.is(x, y) || x === y || Math.abs(x - y) <= tolerance * (1 + Math.abs(y));
-
-/** Uniform in [−1, 1) from a small generator (mulberry32). */
-export function numbers(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 31 - 1;
-  };
-}
-
-export function tensorOf(seed: number, shape: readonly number[], dtype: tf.DataType = 'float32'): tf.Tensor {
-  const next = numbers(seed);
-  const size = shape.reduce((n, extent) => n * extent, 1);
-  if (dtype === 'float32') return tf.tensor(Float32Array.from({ length: size }, next), [...shape]);
-  if (dtype === 'bool')
-    return tf.tensor(
-      Uint8Array.from({ length: size }, () => +(next() > 0)),
-      [...shape],
-      'bool',
-    );
-  return tf.tensor(
-    Int32Array.from({ length: size }, () => Math.round(9 * next())),
-    [...shape],
-    'int32',
-  );
-}
 
 /** `tensorOf` with NaN, infinities and zeros strewn in, and numbers whose sums leave the range of float32. */
 export function wildTensorOf(seed: number, shape: readonly number[], extremes = true): tf.Tensor {

@@ -11,13 +11,15 @@ const combinations = [
   { variant: 'plain', threads: '2' },
   { variant: 'relaxed', threads: '1' },
   { variant: 'relaxed', threads: '3' },
+  { variant: 'relaxed', threads: '1', wide: '1' },
+  { variant: 'plain', threads: '1', wide: '1' },
 ];
 
-test.each(combinations)('$variant, $threads threads', async ({ variant, threads }) => {
+test.each(combinations)('$variant, $threads threads, wide: $wide', async ({ variant, threads, wide = '0' }) => {
   const root = new URL('..', import.meta.url).pathname;
   const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
-  const report = join(root, 'test-results', `${variant}-${threads}.json`);
-  const env = { ...process.env, POSENC_THREADS: threads, SIMD_TEST_VARIANT: variant };
+  const report = join(root, 'test-results', `${variant}-${threads}-${wide}.json`);
+  const env = { ...process.env, POSENC_THREADS: threads, SIMD_TEST_VARIANT: variant, POSENC_SIMD_WIDE: wide };
   const files = ['attention', 'elementwise', 'fused', 'matmul', 'move', 'reduce'].map((name) => `test/${name}.test.ts`);
   const args = [vitest, 'run', '--reporter=json', `--outputFile=${report}`, ...files];
   await promisify(execFile)(process.execPath, args, { cwd: root, env });
