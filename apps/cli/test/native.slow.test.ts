@@ -18,7 +18,7 @@ import { suite } from './trials-harness.ts';
 
 const temporary = mkdtempSync(join(tmpdir(), 'posenc native '));
 const home = join(temporary, 'home');
-afterAll(() => rmSync(temporary, { recursive: true, force: true, maxRetries: 5 }));
+afterAll(() => rmSync(temporary, { recursive: true, force: true, maxRetries: 5 }), 300_000); // gigabytes
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -102,9 +102,7 @@ describe.skipIf(noTensorFlow)(title('tensorflow', noTensorFlow), () => {
     expect(stdout.match(/^ {4}sha(256|512)-\S+ {2}\S+$/gm)!.length).toBeGreaterThanOrEqual(3);
     if (stdout.includes('a build against'))
       expect(stderr).toContain('✓ unpack the C library and its headers: done before');
-    expect(readdirSync(folder).sort()).toEqual(
-      expect.not.arrayContaining(['cache', 'wheels', 'install.lock', expect.stringMatching(/^work/)]),
-    );
+    expect(readdirSync(folder).filter((file) => /^(cache|wheels|work|install\.lock)/.test(file))).toEqual([]);
     expect(readdirSync(elsewhere)).toEqual([]);
 
     const again = node([...program, ...install, '--json'], { env });
@@ -206,6 +204,6 @@ describe.skipIf(noVulkan)(title('webgpu', noVulkan), () => {
     expect(laws).toBeGreaterThanOrEqual(encodings);
   });
 
-  it('20 steps end at the loss of wasm (the small sizes: it may be a processor)', () =>
-    expectSameTraining('webgpu', quickSizes, where));
+  it('20 steps end at the loss of wasm (one small layer: it may be a processor)', () =>
+    expectSameTraining('webgpu', { ...quickSizes, numLayers: 1 }, where));
 });

@@ -40,7 +40,7 @@ export const recipes: { readonly [N in NativeName]: Recipe } = {
     wheelSha256: undefined,
     // The libraries of CUDA come as wheels of their own, and are found beside TensorFlow.
     keep: [...library, 'nvidia/'],
-    download: 4300,
+    download: 3600,
     disk: 13000,
   },
 };
