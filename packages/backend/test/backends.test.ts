@@ -57,6 +57,14 @@ test('auto is wasm, and says what a run record needs', async () => {
   expect(tf.getBackend()).toBe('wasm');
 });
 
+test('simd says which variant computes, on how many threads', async () => {
+  const info = await useBackend('simd');
+  expect(info).toMatchObject({ name: 'simd' });
+  expect(info.threads).toBeGreaterThanOrEqual(1);
+  expect(['relaxed', 'plain']).toContain(info.variant);
+  expect(tf.getBackend()).toBe('simd');
+});
+
 test('cpu and wasm can follow each other, and tensors follow', async () => {
   const x = tf.tensor1d([1, 2]);
   for (const name of ['cpu', 'wasm', 'cpu', 'wasm'] as const) {
