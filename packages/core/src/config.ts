@@ -4,18 +4,21 @@ import type { Dims } from './encoding.ts';
 import { PosencError } from './errors.ts';
 import { parseConfig } from './parse.ts';
 
+/** Far beyond any published model: what is larger is a slip, and would fill memory with descriptions before it is refused. */
+const upTo = (most: number) => z.int().min(1).max(most);
+const [width, heads, layers] = [upTo(2 ** 20), upTo(4096), upTo(4096)];
 const positive = z.int().min(1);
 
 /** The JSON of a model, checked: strict, with the field’s names; what is left out follows from the rest (`resolveModel`). */
 export const modelSchema = z.strictObject({
   vocabSize: positive.describe('number of tokens'),
-  modelDim: positive.describe('width of the residual stream'),
-  numLayers: positive,
-  numHeads: positive.describe('query heads per layer'),
-  numKvHeads: positive.optional().describe('key/value heads (grouped queries); default numHeads'),
-  headDim: positive.optional().describe('width of a head; default modelDim / numHeads'),
-  mlpDim: positive.optional().describe('hidden width of the MLP; default 4 × modelDim'),
-  embeddingDim: positive.optional().describe('width of the token embedding when it differs from modelDim (ALBERT)'),
+  modelDim: width.describe('width of the residual stream'),
+  numLayers: layers,
+  numHeads: heads.describe('query heads per layer'),
+  numKvHeads: heads.optional().describe('key/value heads (grouped queries); default numHeads'),
+  headDim: width.optional().describe('width of a head; default modelDim / numHeads'),
+  mlpDim: width.optional().describe('hidden width of the MLP; default 4 × modelDim'),
+  embeddingDim: width.optional().describe('width of the token embedding when it differs from modelDim (ALBERT)'),
   causal: z.boolean().default(true).describe('false: every token sees every other'),
   norm: z.enum(['layernorm', 'rmsnorm']).default('layernorm'),
   normEps: z.number().positive().default(1e-5),

@@ -3,15 +3,19 @@ import { distance } from 'fastest-levenshtein';
 import type { ZodType } from 'zod';
 import { PosencError } from './errors.ts';
 
-/** Checks `value` against a schema. Throws PosencError listing every problem; `where` says whose config it is. */
+/** Checks `value` against a schema. Throws PosencError listing the problems; `where` says whose config it is. */
 export function parseConfig<T>(schema: ZodType<T>, value: unknown, where: string): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const problems = result.error.issues.flatMap((issue) => describe(issue as Issue, schema, value));
-  throw new PosencError(
-    problems.length === 1 ? `${where}: ${problems[0]}` : `${where}:\n${problems.map((p) => `  - ${p}`).join('\n')}`,
-  );
+  if (problems.length === 1) throw new PosencError(`${where}: ${problems[0]}`);
+  const [shown, rest] = [problems.slice(0, maxProblems), problems.length - maxProblems];
+  const lines = [...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].map((line) => `  - ${line}`);
+  throw new PosencError(`${where}:\n${lines.join('\n')}`);
 }
+
+/** More than anybody reads at once. */
+const maxProblems = 10;
 
 /** ` (did you mean "x"?)` when one of the candidates is close, else the list of what is allowed. */
 export function suggest(name: string, candidates: readonly string[]): string {
@@ -31,11 +35,11 @@ interface Issue {
 }
 
 function describe(issue: Issue, schema: ZodType, value: unknown): string[] {
-  const place = issue.path.length ? `"${issue.path.join('.')}" ` : '';
+  const place = issue.path.length ? `"${brief(issue.path.join('.'))}" ` : '';
   if (issue.code === 'unrecognized_keys') {
     const allowed = keysAt(schema, value, issue.path);
-    const inside = issue.path.length ? ` in "${issue.path.join('.')}"` : '';
-    return (issue.keys ?? []).map((key) => `unknown key "${key}"${inside}: ${suggest(key, allowed)}`);
+    const inside = issue.path.length ? ` in "${brief(issue.path.join('.'))}"` : '';
+    return (issue.keys ?? []).map((key) => `unknown key "${brief(key)}"${inside}: ${suggest(key, allowed)}`);
   }
   if (issue.code === 'invalid_union' && issue.errors?.length) {
     // The branch that got furthest is the one that was meant.
@@ -60,9 +64,11 @@ function at(value: unknown, path: readonly (string | number)[]): unknown {
 }
 
 function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+  return brief(JSON.stringify(value) ?? String(value));
 }
+
+/** Text that may be of any length, as a message quotes it. */
+export const brief = (text: string): string => (text.length > 60 ? `${text.slice(0, 57)}…` : text);
 
 interface Def {
   readonly type: string;

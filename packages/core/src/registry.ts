@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { compose, layersPerMember, perLayer } from './compose.ts';
 import type { Dims, Encoding, PositionalEncoding } from './encoding.ts';
 import { PosencError } from './errors.ts';
-import { parseConfig, suggest } from './parse.ts';
+import { brief, parseConfig, suggest } from './parse.ts';
 
 /** A plug-in of whatever config. */
 // biome-ignore lint/suspicious/noExplicitAny: a registry holds plug-ins of any config; each checks its own
@@ -50,7 +50,7 @@ export function createRegistry<const P extends AnyEncoding>(plugins: readonly P[
     const plugin = plugins.find((p) => p.type === type);
     if (!plugin)
       throw new PosencError(
-        `${where}: no encoding is called "${type}": ${suggest(type, names)} (known: ${names.join(', ')})`,
+        `${where}: no encoding is called "${brief(type)}": ${suggest(type, names)} (known: ${names.join(', ')})`,
       );
     return plugin;
   };

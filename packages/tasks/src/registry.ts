@@ -1,5 +1,5 @@
 /** A set of tasks known by name: parses JSON configs and creates tasks. Nothing registers itself. */
-import { PosencError, parseConfig, suggest, z } from '@posenc/core';
+import { brief, PosencError, parseConfig, suggest, z } from '@posenc/core';
 import type { Task, TaskContext, TaskPlugin } from './task.ts';
 
 type ConfigOf<P> = P extends TaskPlugin<infer Type, infer Config> ? { readonly type: Type } & Config : never;
@@ -28,7 +28,7 @@ export function createTaskRegistry<const P extends TaskPlugin>(plugins: readonly
     const plugin = plugins.find((p) => p.type === type);
     if (!plugin)
       throw new PosencError(
-        `${where}: no task is called "${type}": ${suggest(type, names)} (known: ${names.join(', ')})`,
+        `${where}: no task is called "${brief(type)}": ${suggest(type, names)} (known: ${names.join(', ')})`,
       );
     return { plugin, config: parseConfig(plugin.config, rest, `${where} (${type})`) };
   }

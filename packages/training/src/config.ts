@@ -41,13 +41,14 @@ export const trainingChanges = z.strictObject(
 /** The JSON of an evaluation, checked: at which lengths, on how many windows. */
 export const evaluationSchema = z.strictObject({
   multiples: z
-    .array(z.int().min(1))
+    .array(z.int().min(1).max(4096))
     .min(1)
     .default([1, 2, 4, 8])
     .describe('evaluation lengths as multiples k of the training length L'),
   windows: z
     .int()
     .min(1)
+    .max(16384)
     .default(32)
     .describe(
       'evaluation windows, each of which scores the last L tokens; or problems, of which the answers are scored',

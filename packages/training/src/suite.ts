@@ -1,6 +1,6 @@
 /** A suite in JSON: encodings × seeds on one task and one budget. */
 import { resolve } from 'node:path';
-import { PosencError, parseConfig, suggest, z } from '@posenc/core';
+import { brief, PosencError, parseConfig, suggest, z } from '@posenc/core';
 import type { Task } from '@posenc/tasks';
 import { evaluationSchema, trainingChanges, trainingSchema } from './config.ts';
 import { fixedTargets } from './evaluate.ts';
@@ -62,10 +62,10 @@ export function parseSuite(value: unknown, where: string, folder: string): Suite
   const names = suite.encodings.map(nameOf);
   const all = suite.encodings.flatMap((entry) => [nameOf(entry), ...entry.evaluate.map((e) => e.name)]);
   const twice = all.find((name, i) => all.indexOf(name) !== i);
-  if (twice) throw new PosencError(`${where}: two entries are called "${twice}": give each its own "name"`);
+  if (twice) throw new PosencError(`${where}: two entries are called "${brief(twice)}": give each its own "name"`);
   if (suite.baseline !== undefined && !names.includes(suite.baseline))
     throw new PosencError(
-      `${where}: the baseline "${suite.baseline}" is no entry of "encodings": ${suggest(suite.baseline, names)}`,
+      `${where}: the baseline "${brief(suite.baseline)}" is no entry of "encodings": ${suggest(suite.baseline, names)}`,
     );
   if (new Set(suite.seeds).size < suite.seeds.length) throw new PosencError(`${where}: "seeds" names a seed twice`);
   const { file } = suite.task as { file?: unknown };
@@ -104,7 +104,7 @@ export function trialsOf(suite: Suite, task: Task, environment: Environment): Tr
       const spec: TrialSpec = {
         name,
         seed,
-        encoding: environment.encodings.parse(entry.encoding, `encoding of "${name}"`),
+        encoding: environment.encodings.parse(entry.encoding, `encoding of "${brief(name)}"`),
         model: { ...suite.model, ...entry.model },
         task: suite.task,
         training: { ...suite.training, ...entry.training },

@@ -1,5 +1,5 @@
 /** JSON as people write it: every mistake is shown with its line and column. */
-import { PosencError } from '@posenc/core';
+import { brief, PosencError } from '@posenc/core';
 import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
 
 const expectations: Readonly<Record<string, string>> = {
@@ -24,7 +24,8 @@ const expectations: Readonly<Record<string, string>> = {
 /**
  * The value of a JSON text. A byte order mark is skipped.
  * @param where what the text is, to start the message: a file name, "CONFIG"
- * @throws PosencError for bad syntax, a comment, an empty text, a key given twice, a number too large for a computer
+ * @throws PosencError for bad syntax, a comment, an empty text, a key given twice, a number too large for a computer, and more
+ *   than 64 objects and lists inside each other
  */
 export function parseJson(text: string, where: string): unknown {
   const source = text.replace(/^\uFEFF/, '');
@@ -32,6 +33,11 @@ export function parseJson(text: string, where: string): unknown {
     throw new PosencError(`${where}:${line + 1}:${column + 1}: ${problem}\n${excerpt(source, line, column)}`);
   };
   if (source.trim() === '') throw new PosencError(`${where} is empty: expected a JSON object such as {"type": "rope"}`);
+  const deep = tooDeep(source);
+  if (deep !== undefined) {
+    const before = source.slice(0, deep).split(/\r\n|\r|\n/);
+    fail(`more than ${maxDepth} objects and lists inside each other`, before.length - 1, before.at(-1)!.length);
+  }
 
   const open: Set<string>[] = [];
   visit(
@@ -41,7 +47,8 @@ export function parseJson(text: string, where: string): unknown {
       onObjectEnd: () => void open.pop(),
       onObjectProperty(key, _offset, _length, line, column) {
         const keys = open.at(-1)!;
-        if (keys.has(key)) fail(`the key "${key}" is given twice in one object; remove one of them`, line, column);
+        if (keys.has(key))
+          fail(`the key "${brief(key)}" is given twice in one object; remove one of them`, line, column);
         keys.add(key);
       },
       onLiteralValue(value: unknown, offset, length, line, column) {
@@ -56,6 +63,20 @@ export function parseJson(text: string, where: string): unknown {
     { disallowComments: true },
   );
   return JSON.parse(source);
+}
+
+/** No config is nested deeper, and functions that walk a document call themselves: far deeper ones would overflow the stack. */
+const maxDepth = 64;
+
+/** Where a text first has more open brackets than allowed; strings are skipped. */
+function tooDeep(source: string): number | undefined {
+  let depth = 0;
+  for (const { 0: part, index } of source.matchAll(/"(?:[^"\\\n\r]|\\.)*"?|[[{]|[\]}]/g)) {
+    if (part === '[' || part === '{') depth++;
+    else if (part === ']' || part === '}') depth--;
+    if (depth > maxDepth) return index;
+  }
+  return undefined;
 }
 
 /** The line with a mark under the column. Long lines are cut around it. */
