@@ -1,5 +1,5 @@
 /** Results that are kept: results/MACHINE-DATE.json. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BenchDocument, benchSchema } from 'posenc/bench';
@@ -20,6 +20,7 @@ export function save(document: BenchDocument): string {
   if (document.quick || !document.encodings || !document.standardStep)
     return 'Not kept: only a run of everything, without --quick, goes into apps/bench/results.';
   const name = fileName(document);
+  mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, name), `${JSON.stringify(document, undefined, 1)}\n`);
   return `Kept as apps/bench/results/${name}; "npm run readme:bench" draws the README's tables from the newest.`;
 }

@@ -102,9 +102,9 @@ async function bench(specs: string[], options: Options, self: Command, rivals: R
     encodings,
     standardStep,
   };
+  io.stdout.write(toJson(document));
   const said = rivals.save?.(document);
   if (said) parts.say(`${said}\n`);
-  io.stdout.write(toJson(document));
 }
 
 interface Part {
