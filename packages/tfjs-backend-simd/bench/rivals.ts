@@ -1,6 +1,8 @@
 /** The rivals of standard-step.ts: stock tfjs-wasm in this process, PyTorch in a child process. */
+
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import * as tf from '@tensorflow/tfjs';
 import '@tensorflow/tfjs-backend-wasm';
 
@@ -39,7 +41,7 @@ export interface Torch {
 
 /** undefined when python3 or torch is not there. */
 export async function startTorch(): Promise<Torch | undefined> {
-  const child = spawn('python3', [new URL('./torch_rival.py', import.meta.url).pathname], {
+  const child = spawn('python3', [fileURLToPath(new URL('./torch_rival.py', import.meta.url))], {
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

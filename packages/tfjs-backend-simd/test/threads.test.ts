@@ -1,5 +1,7 @@
 /** Worker threads: the same bits whatever their number, nothing spent when idle, a clean exit. */
+
 import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import * as tf from '@tensorflow/tfjs';
 import { afterAll, expect, test, vi } from 'vitest';
@@ -28,7 +30,7 @@ test('one, two and three threads give the same bits', async () => {
 const bytes = (values: Float32Array) => new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 
 test('registers of 256 bits give the same bits', async () => {
-  const program = new URL('./programs/digest.ts', import.meta.url).pathname;
+  const program = fileURLToPath(new URL('./programs/digest.ts', import.meta.url));
   const digest = async (wide: string) => {
     const env = { ...process.env, POSENC_SIMD_WIDE: wide, POSENC_THREADS: '1' };
     return (await promisify(execFile)(process.execPath, ['--conditions=posenc-source', program], { env })).stdout;
@@ -50,7 +52,7 @@ test('thousands of small tasks in a row', async () => {
 });
 
 test('idle threads cost nothing, and the process ends by itself', async () => {
-  const program = new URL('./programs/idle.ts', import.meta.url).pathname;
+  const program = fileURLToPath(new URL('./programs/idle.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=posenc-source', program], {
     timeout: 30_000,
   });

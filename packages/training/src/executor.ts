@@ -6,6 +6,8 @@ import { type RunOptions, runTrial, type TrialProgress, type TrialResult } from 
 
 /** A trial, and the folder it runs in. */
 export interface Job {
+  /** The id it was planned under. */
+  readonly id: string;
   readonly spec: TrialSpec;
   readonly folder: string;
 }
@@ -17,7 +19,7 @@ export type Executor = (job: Job, options: RunOptions) => Promise<TrialResult | 
 export const inProcess =
   (environment: Environment): Executor =>
   (job, options) =>
-    runTrial(job.spec, job.folder, environment, options);
+    runTrial(job.spec, job.folder, environment, { ...options, plannedId: job.id });
 
 /** What a worker is sent, and what it answers. */
 export type ToWorker = { readonly kind: 'run'; readonly job: Job } | { readonly kind: 'stop' };
@@ -30,12 +32,15 @@ export type FromWorker =
 
 /**
  * One fresh process per trial. `module` is the worker's entry file: it builds its own environment from `args` and calls
- * `serveTrials`. A worker whose parent dies stops by itself.
+ * `serveTrials`. A worker whose parent dies stops by itself; one that hangs is killed when its parent exits. What its plug-ins
+ * print goes to standard error: standard output is for results.
  */
 export function workerProcesses(module: URL | string, args: readonly string[]): Executor {
   return (job, { onProgress, onNotice, signal }) =>
     new Promise((done, fail) => {
-      const child = fork(module, [...args], { stdio: ['ignore', 'inherit', 'pipe', 'ipc'] });
+      const child = fork(module, [...args], { stdio: ['ignore', 2, 'pipe', 'ipc'] });
+      const kill = () => void child.kill('SIGKILL');
+      process.on('exit', kill);
       const send = (message: ToWorker) => child.connected && child.send(message);
       const stop = () => send({ kind: 'stop' });
       let errors = '';
@@ -52,14 +57,25 @@ export function workerProcesses(module: URL | string, args: readonly string[]): 
       child.on('error', fail);
       child.on('close', (code, killedBy) => {
         signal?.removeEventListener('abort', stop);
-        fail(
-          new Error(
-            `the worker of "${job.spec.name}" (seed ${job.spec.seed}) ended ${killedBy ? `by ${killedBy}` : `with code ${code}`}${errors ? `:\n${errors.trim()}` : ''}`,
-          ),
-        );
+        process.off('exit', kill);
+        fail(workerEnded(code, killedBy, errors.trim()));
       });
       send({ kind: 'run', job });
     });
+}
+
+/** What the end of a worker that gave no answer means: killed from outside, mostly for its memory, or a defect. */
+function workerEnded(code: number | null, killedBy: NodeJS.Signals | null, errors: string): Error {
+  const outOfMemory = /heap out of memory|Array buffer allocation failed/.test(errors);
+  if (killedBy === 'SIGKILL' || outOfMemory)
+    return new PosencError(
+      'its process was killed, mostly a sign that memory ran out: use fewer --workers, a smaller batchSize or model; --resume goes on',
+    );
+  if (killedBy && ['SIGTERM', 'SIGINT', 'SIGHUP'].includes(killedBy))
+    return new PosencError(`its process was stopped by ${killedBy}: --resume goes on`);
+  return new Error(
+    `a worker ended ${killedBy ? `by ${killedBy}` : `with code ${code}`}${errors ? `:\n${errors}` : ''}`,
+  );
 }
 
 /** The worker's side: runs the jobs its parent sends. Ctrl-C reaches the whole process group; the parent decides what it means. */
@@ -75,6 +91,7 @@ export function serveTrials(prepare: () => Promise<Environment>): void {
     try {
       const result = await runTrial(message.job.spec, message.job.folder, await prepare(), {
         signal: stopper.signal,
+        plannedId: message.job.id,
         onProgress: (progress) => void send({ kind: 'progress', progress }),
         onNotice: (text) => void send({ kind: 'notice', message: text }),
       });

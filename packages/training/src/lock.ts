@@ -23,7 +23,7 @@ export function lockFolder(folder: string): () => void {
       const holder = readHolder(path);
       if (attempt > 0 || (holder && isAlive(holder)))
         throw new PosencError(
-          `"${folder}" is in use by process ${holder?.pid ?? '?'}${holder ? ` on ${holder.host}` : ''}: wait for it, or choose another folder`,
+          `"${folder}" is in use by process ${holder?.pid ?? '?'}${holder ? ` on ${holder.host}` : ''}: wait for it, or choose another folder; if that process is not posenc's, delete "${path}"`,
         );
       rmSync(path, { force: true });
     }

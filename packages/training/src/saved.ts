@@ -1,12 +1,13 @@
 /** Trained trials, read back from their folders. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileError, latestCheckpoint } from '@posenc/checkpoints';
+import { fileError } from '@posenc/checkpoints';
 import { type Params, PosencError, parseConfig, type Transformer, z } from '@posenc/core';
 import type { Task } from '@posenc/tasks';
 import { evaluationSchema, trainingSchema } from './config.ts';
 import { type Environment, type TrialSpec, trialModel } from './spec.ts';
 import { restoreParams } from './train.ts';
+import { newestCheckpoint } from './trial.ts';
 
 /** A trained trial, ready to be evaluated or to generate. */
 export interface SavedTrial {
@@ -22,6 +23,7 @@ export interface SavedTrial {
 }
 
 const specSchema = z.object({
+  id: z.string(),
   name: z.string(),
   seed: z.int(),
   encoding: z.looseObject({ type: z.string() }),
@@ -34,16 +36,16 @@ const specSchema = z.object({
 
 /** The newest whole checkpoint of a trial's folder, as a model. Throws PosencError when there is none. */
 export function loadTrial(folder: string, environment: Environment): SavedTrial {
-  const spec = readSpec(folder, environment);
+  const { id, ...spec } = readSpec(folder, environment);
   const task = environment.tasks.create(spec.task);
   const model = trialModel(spec, task, environment);
-  const latest = latestCheckpoint(join(folder, 'checkpoints'));
+  const latest = newestCheckpoint(folder, id);
   if (!latest) throw new PosencError(`"${folder}" holds no checkpoint yet: its training has only begun`);
   const { step, tensors } = latest.checkpoint;
   return { spec, task, model, params: restoreParams(model, tensors), step, notices: latest.skipped };
 }
 
-function readSpec(folder: string, environment: Environment): TrialSpec {
+function readSpec(folder: string, environment: Environment): TrialSpec & { readonly id: string } {
   const path = join(folder, 'trial.json');
   if (!existsSync(path))
     throw new PosencError(`"${folder}" is no trained run: it has no trial.json${trialsIn(folder)}`);

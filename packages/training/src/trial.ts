@@ -8,6 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   appendJsonLine,
   ensureFolder,
+  type Latest,
   latestCheckpoint,
   readJsonLines,
   saveCheckpoint,
@@ -70,6 +71,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** Longest time between two checkpoints. */
   readonly checkpointSeconds?: number;
+  /** The id the trial was planned under. Throws PosencError when it has another one by now: its data was changed meanwhile. */
+  readonly plannedId?: string;
 }
 
 /** The finished result in a trial's folder, if it is that trial's. */
@@ -78,11 +81,20 @@ export function readResult(folder: string, id: string): TrialResult | undefined 
   if (!existsSync(path)) return undefined;
   try {
     const result = JSON.parse(readFileSync(path, 'utf8')) as TrialResult;
-    return result.id === id ? result : undefined;
+    if (result.id !== id) return undefined;
+    if (isWhole(result)) return result;
   } catch {
     throw new PosencError(`"${path}" is not JSON: it was damaged. Delete it, and the trial is evaluated again`);
   }
+  throw new PosencError(
+    `"${path}" lacks a part of the result: it was damaged. Delete it, and the trial is evaluated again`,
+  );
 }
+
+const isWhole = ({ status, evaluations, parameters, timing }: Partial<TrialResult>): boolean =>
+  (status === 'finished' || status === 'diverged') &&
+  Array.isArray(evaluations) &&
+  [parameters?.total, parameters?.encoding, timing?.medianStepSeconds].every((value) => typeof value === 'number');
 
 /**
  * Runs a trial in its folder, or goes on where an earlier run stopped, or returns what it found finished. Stopped by
@@ -96,6 +108,10 @@ export async function runTrial(
 ): Promise<TrialResult | undefined> {
   const task = environment.tasks.create(spec.task);
   const id = trialId(spec, task, environment);
+  if (options.plannedId !== undefined && id !== options.plannedId)
+    throw new PosencError(
+      `its data, a plug-in or a package was changed since this run began: leave them as they are until it ends, and start again`,
+    );
   const finished = readResult(folder, id);
   if (finished) return finished;
   ensureFolder(folder);
@@ -105,7 +121,7 @@ export async function runTrial(
     const model = trialModel(spec, task, environment);
     const session = startSession(model, spec.training, spec.seed);
     try {
-      const status = await trainTo(session, spec, task, folder, options);
+      const status = await trainTo(session, id, spec, task, folder, options);
       if (status === 'stopped') return undefined;
       const evaluated = await evaluateTrial(session, status, spec, task, environment, options);
       if (!evaluated) return undefined;
@@ -136,23 +152,49 @@ const checkpointFolder = (folder: string) => join(folder, 'checkpoints');
 
 type Metric = { readonly step: number; readonly loss: number | null; readonly seconds: number };
 
+/** Weights of another trial fit this one's shapes and would pass for its own: a checkpoint says whose it is. */
+interface CheckpointState {
+  readonly trial?: string;
+  /** Absent while training goes on. */
+  readonly status?: 'finished' | 'diverged';
+}
+
+/** The newest whole checkpoint of trial `id` in its folder, undefined before the first. Throws PosencError when it is another's. */
+export function newestCheckpoint(
+  folder: string,
+  id: string,
+): (Latest & { readonly state: CheckpointState }) | undefined {
+  const latest = latestCheckpoint(checkpointFolder(folder));
+  if (!latest) return undefined;
+  const state = (latest.checkpoint.state ?? {}) as CheckpointState;
+  if (state.trial !== id)
+    throw new PosencError(
+      `the checkpoints in "${checkpointFolder(folder)}" belong to another trial (${state.trial ?? 'unnamed'}, not ${id}): put its own back, or delete the folder to train from the start`,
+    );
+  return { ...latest, state };
+}
+
 async function trainTo(
   session: Session,
+  id: string,
   spec: TrialSpec,
   task: Task,
   folder: string,
   options: RunOptions,
 ): Promise<'finished' | 'diverged' | 'stopped'> {
   const { training, seed } = spec;
-  const saved = latestCheckpoint(checkpointFolder(folder));
+  const saved = newestCheckpoint(folder, id);
   for (const message of saved?.skipped ?? []) options.onNotice?.(message);
   if (saved) restoreSession(session, saved.checkpoint.step, saved.checkpoint.tensors);
-  let status = (saved?.checkpoint.state as { status?: 'finished' | 'diverged' } | undefined)?.status;
+  let status = saved?.state.status;
   if (status) return status;
   truncateMetrics(folder, session.step);
 
   const save = async () =>
-    saveCheckpoint(checkpointFolder(folder), session.step, await sessionTensors(session), status ? { status } : {});
+    saveCheckpoint(checkpointFolder(folder), session.step, await sessionTensors(session), {
+      trial: id,
+      ...(status && { status }),
+    });
   const patience = 1000 * (options.checkpointSeconds ?? 10);
   let lastSave = performance.now();
   while (!status) {
@@ -178,11 +220,19 @@ async function trainTo(
   return status;
 }
 
+function readMetrics(path: string): Metric[] {
+  return readJsonLines(path).map((value, i) => {
+    const { step, seconds } = (value ?? {}) as Partial<Metric>;
+    if (typeof step === 'number' && typeof seconds === 'number') return value as Metric;
+    throw new PosencError(`"${path}" line ${i + 1} is not the metrics of a step: it was damaged; remove that line`);
+  });
+}
+
 /** Lines past the checkpoint are of steps that will be done again. */
 function truncateMetrics(folder: string, step: number): void {
   const path = metricsPath(folder);
   if (!existsSync(path)) return;
-  const kept = (readJsonLines(path) as Metric[]).filter((line) => line.step <= step);
+  const kept = readMetrics(path).filter((line) => line.step <= step);
   writeFileAtomic(path, kept.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
@@ -230,7 +280,7 @@ async function evaluateTrial(
 }
 
 function timing(folder: string, training: TrainingConfig): TrialResult['timing'] {
-  const seconds = (readJsonLines(metricsPath(folder)) as Metric[]).map((line) => line.seconds);
+  const seconds = readMetrics(metricsPath(folder)).map((line) => line.seconds);
   const median = [...seconds].sort((a, b) => a - b)[Math.floor(seconds.length / 2)] ?? 0;
   return {
     trainSeconds: seconds.reduce((a, b) => a + b, 0),
