@@ -9,7 +9,7 @@ const trial = (name: string, result?: object) =>
 const finished = {
   status: 'finished',
   steps: 10,
-  evaluations: [{ lengths: [{ score: { loss: 2.5 } }] }],
+  evaluations: [{ lengths: [{ multiple: 1, score: { loss: 2.5 } }] }],
   timing: { trainSeconds: 61 },
 } as unknown as TrialResult;
 const progress = (of: PlannedTrial, done: number, phase: 'train' | 'evaluate' = 'train'): CompareEvent => ({

@@ -1,6 +1,6 @@
 /** Next-token prediction on a text file, by characters or bytes. The head of the text is for training, the tail for evaluation. */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { PosencError, parseConfig, z } from '@posenc/core';
 import { countNgrams, ngramControls } from './ngram.ts';
 import { defineTask, type Task } from './task.ts';
@@ -36,6 +36,8 @@ export function textTask(source: string | Uint8Array, given: Partial<TextOptions
   const text = raw ? '' : prepared(decodeUtf8(bytes, name), lowercase);
   const tokenizer = kind === 'byte' ? byteTokenizer() : charTokenizer(charactersOf(text));
   const ids = raw ? Int32Array.from(bytes) : tokenizer.encode(text);
+  if (tokenizer.vocabulary.length === 1)
+    throw new PosencError(`${name} consists of one character repeated: there is nothing to predict`);
   const border = Math.floor(ids.length * split);
   const [train, validation] = [ids.subarray(0, border), ids.subarray(border)];
   if (train.length < 2 || validation.length < 2)
@@ -66,6 +68,9 @@ export const text = defineTask({
 
 function readBytes(path: string): Uint8Array {
   try {
+    // A device or a pipe may never end.
+    if (!statSync(path).isFile() && !statSync(path).isDirectory())
+      throw new PosencError(`cannot read the text "${path}": it is no regular file; name a text file`);
     return readFileSync(path);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

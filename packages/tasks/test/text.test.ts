@@ -165,3 +165,10 @@ describe('mistakes', () => {
     expect(() => create(config)).toThrow(refusal(message));
   });
 });
+
+test('a text that never ends, or that has nothing to predict, is refused', () => {
+  expect(() => text.create(text.config.parse({ file: '/dev/zero' }), { resolve: (path) => path })).toThrow(
+    /no regular file/,
+  );
+  expect(() => textTask('a'.repeat(500))).toThrow(/one character repeated: there is nothing to predict/);
+});

@@ -1,8 +1,9 @@
 /** A suite in JSON: encodings × seeds on one task and one budget. */
+import { totalmem } from 'node:os';
 import { resolve } from 'node:path';
-import { brief, PosencError, parseConfig, suggest, z } from '@posenc/core';
+import { brief, countParams, PosencError, parseConfig, suggest, type Transformer, z } from '@posenc/core';
 import type { Task } from '@posenc/tasks';
-import { evaluationSchema, trainingChanges, trainingSchema } from './config.ts';
+import { evaluationSchema, type TrainingConfig, trainingChanges, trainingSchema } from './config.ts';
 import { fixedTargets } from './evaluate.ts';
 import { type Environment, overridden, type TrialSpec, trialModel } from './spec.ts';
 
@@ -41,7 +42,7 @@ export const suiteSchema = z.strictObject({
   $schema: z.string().optional(),
   name: z
     .string()
-    .regex(/^[\w.-]+$/, 'letters, digits, "-", "_" and "." only')
+    .regex(/^\w[\w.-]*$/, 'letters, digits, "-", "_" and "." only, a letter or digit first')
     .describe('also the default run folder'),
   description: z.string().optional(),
   task: taskConfig,
@@ -112,6 +113,7 @@ export function trialsOf(suite: Suite, task: Task, environment: Environment): Tr
         overrides: entry.evaluate,
       };
       const model = trialModel(spec, task, environment);
+      refuseBeyondMemory(name, model, spec.training);
       if (spec.training.length > model.encoding.traits.maxPosition)
         throw new PosencError(
           `"${name}": training length ${spec.training.length} is beyond this encoding, which ends at position ${model.encoding.traits.maxPosition - 1}`,
@@ -121,5 +123,18 @@ export function trialsOf(suite: Suite, task: Task, environment: Environment): Tr
           overridden(spec, task, environment, override.name, override.encoding, multiple);
       return spec;
     }),
+  );
+}
+
+/**
+ * What training surely needs: weights, gradients and two moments, and the logits of a batch with their gradient, 4 bytes each.
+ * A slip of three zeros is told before it takes the machine down.
+ */
+function refuseBeyondMemory(name: string, { params, config }: Transformer, training: TrainingConfig): void {
+  const bytes = 16 * countParams(params) + 8 * training.batchSize * training.length * config.vocabSize;
+  if (bytes <= totalmem()) return;
+  const gib = (n: number) => `${(n / 2 ** 30).toFixed(0)} GiB`;
+  throw new PosencError(
+    `"${name}" needs at least ${gib(bytes)} of memory (${countParams(params)} parameters, ${training.batchSize} × ${training.length} tokens a batch), and this machine has ${gib(totalmem())}: use a smaller model, batchSize or length`,
   );
 }

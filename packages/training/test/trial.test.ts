@@ -210,6 +210,12 @@ describe('a suite', () => {
     refused({ baseline: 'rope' }, /baseline "rope" is no entry of "encodings": did you mean "RoPE"/);
     refused({ training: { ...suite().training, step: 3 } }, 'unknown key "step" in "training": did you mean "steps"?');
     refused({ name: 'a/b' }, /"name" is "a\/b"/);
+    refused({ name: '..' }, /"name" is "\.\.": .*a letter or digit first/);
+    refused(
+      { model: { modelDim: 2 ** 19, numLayers: 3, numHeads: 2 } },
+      /"nope" needs at least \d+ GiB of memory .* this machine has \d+ GiB/,
+    );
+    refused({ training: { ...suite().training, batchSize: 1e9 } }, /needs at least \d+ GiB of memory/);
     refused(entry({ encoding: { type: 'nope' } }), 'two entries are called "nope"');
     refused(
       entry({ encoding: { type: 'rop' } }),

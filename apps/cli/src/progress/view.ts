@@ -50,8 +50,9 @@ function lines(output: Output, trials: readonly PlannedTrial[], tracker: Tracker
 
 /** What a finished trial came to. */
 function outcome({ status, steps, evaluations }: TrialResult): string {
-  const loss = evaluations[0]?.lengths[0]?.score?.loss;
-  return status === 'diverged' ? `diverged at step ${steps}` : `loss ${loss?.toFixed(3) ?? '–'} at 1×`;
+  const nearest = evaluations[0]?.lengths[0];
+  if (status === 'diverged' || !nearest) return `diverged at step ${steps}`;
+  return `loss ${nearest.score?.loss.toFixed(3) ?? '–'} at ${nearest.multiple}×`;
 }
 
 const percent = (share: number) => `${Math.floor(100 * share)} %`;
