@@ -302,9 +302,15 @@ describe('refuses', () => {
   });
 
   it('a model larger than its file, before building it', () => {
-    for (const config of [{ vocab_size: 1e9 }, { hidden_size: 2e9 }, { intermediate_size: 1e12 }, { head_dim: 1e9 }])
+    for (const config of [
+      { vocab_size: 1e9 },
+      { hidden_size: 2 ** 20 },
+      { intermediate_size: 2 ** 20 },
+      { head_dim: 2 ** 20 },
+    ])
       refused(() => load(changed('llama', { config })), /the whole file holds only 18080 numbers/);
     refused(() => load(changed('llama', { config: { num_hidden_layers: 1e9 } })), /"num_hidden_layers" is 1000000000/);
+    refused(() => load(changed('llama', { config: { hidden_size: 2e9 } })), /"modelDim" is 2000000000/);
   });
 
   it('2,000 mutated checkpoints, each with one PosencError, or loads them', () => {
