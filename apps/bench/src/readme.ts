@@ -29,7 +29,7 @@ function caption(document: BenchDocument): string {
   const { machine, date, versions } = document;
   const busy = machine.otherCores.median.toFixed(1);
   const load = underLoad(document)
-    ? ` **Measured under load**: other processes kept ${busy} of ${machine.cores} cores busy, so read the ratios and not the times.`
+    ? ` **Measured under load**: other processes kept ${busy} of ${machine.cores} cores busy, so read the ratios and not the times; contenders with several threads suffer most.`
     : '';
   return `One machine, one run: ${machine.processor}, ${machine.cores} cores, Node.js ${versions.node}, ${date.slice(0, 10)}.${load}`;
 }

@@ -1,10 +1,10 @@
 /** What a measurement was made on, and whether something else was busy meanwhile. */
-import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
+import { availableParallelism, cpus, loadavg, totalmem, type } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Summary, summarize } from './stats.ts';
 
 export const machine = () => ({
-  platform: `${type()} ${release()} ${process.arch}`,
+  platform: `${type()} ${process.arch}`,
   processor: cpus()[0]?.model.trim() ?? 'unknown',
   cores: availableParallelism(),
   memoryBytes: Math.min(totalmem(), process.constrainedMemory() || totalmem()),
