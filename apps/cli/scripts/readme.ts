@@ -22,7 +22,7 @@ const picture = lineChart(
     y: { label: 'nats per character' },
     series: rows.map((row) => ({
       name: row.name,
-      dashed: row.name !== row.trainedAs,
+      ...(row.name !== row.trainedAs && { variantOf: row.trainedAs }),
       points: row.cells.map(({ length, loss }) =>
         loss
           ? { x: length, y: loss.mean, low: loss.mean - loss.sd, high: loss.mean + loss.sd }

@@ -7,6 +7,8 @@ export interface Output {
   write(text: string): unknown;
   /** Width in characters; undefined when it is not a terminal. */
   readonly columns?: number;
+  /** Height in lines; undefined when it is not a terminal. */
+  readonly rows?: number;
   /** Colours are wanted and shown. */
   readonly color: boolean;
 }
@@ -55,6 +57,9 @@ function outputOf(stream: WriteStream, env: Io['env']): Output {
   return {
     write: (text) => stream.write(text),
     columns: stream.isTTY ? stream.columns : undefined,
+    get rows() {
+      return stream.isTTY ? stream.rows : undefined;
+    },
     color: wantsColor(env, stream.isTTY),
   };
 }

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Comparison } from '@posenc/training';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { posenc, suite, suiteFolder } from './trials-harness.ts';
@@ -42,6 +43,20 @@ describe.skipIf(problem)(`a disk that is full or read-only${because}`, () => {
     expect((await posenc(folder, 'compare', 'suite.json', '--out', 'small/run', '--resume')).code).toBe(0);
     expect((await posenc(folder, 'compare', 'suite.json', '--out', 'straight')).code).toBe(0);
     expect(numbers(join(small, 'run'))).toEqual(numbers(join(folder, 'straight')));
+  });
+
+  it('says so when results find no room in the file they go to', () => {
+    const folder = suiteFolder();
+    const small = join(folder, 'small');
+    mkdirSync(small);
+    expect(mount(small, '8k')).toBeUndefined();
+    onTestFinished(() => void sh('umount', small));
+    writeFileSync(join(small, 'filler'), 'x'.repeat(8000));
+    const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+    const command = `"${process.execPath}" --conditions=posenc-source "${main}" list > "${small}/out"`;
+    const { status, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^error: the output could not be written, so it is not complete: .*no space left/i);
   });
 
   it('refuses a read-only place before any work is done', async () => {

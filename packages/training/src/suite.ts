@@ -24,13 +24,19 @@ const encodingConfig = part('encoding', typed.describe('an encoding config'));
 const modelConfig = part('model', z.looseObject({}).describe('the shared transformer; vocabSize comes from the task'));
 const taskConfig = part('task', typed.describe('a task config; files are relative to the suite'));
 
+/** What tables and reports print: one line. */
+const label = z
+  .string()
+  .min(1)
+  .regex(/^\P{Cc}+$/u, 'no control characters or line breaks');
+
 const entrySchema = z.strictObject({
-  name: z.string().min(1).optional().describe('shown in tables; default: the type'),
+  name: label.optional().describe('shown in tables; default: the type'),
   encoding: encodingConfig,
   model: modelConfig.optional(),
   training: trainingChanges.optional().describe('training keys that differ for this entry'),
   evaluate: z
-    .array(z.strictObject({ name: z.string().min(1), encoding: encodingConfig }))
+    .array(z.strictObject({ name: label, encoding: encodingConfig }))
     .default([])
     .describe(
       'other configs for the trained weights at evaluation; "auto" stands for k at k times the training length',

@@ -210,6 +210,10 @@ describe('a suite', () => {
     refused({ baseline: 'rope' }, /baseline "rope" is no entry of "encodings": did you mean "RoPE"/);
     refused({ training: { ...suite().training, step: 3 } }, 'unknown key "step" in "training": did you mean "steps"?');
     refused({ name: 'a/b' }, /"name" is "a\/b"/);
+    refused(
+      entry({ name: 'a\nb', encoding: { type: 'rope' } }),
+      /"encodings\.1\.name" is "a\\nb": no control characters/,
+    );
     refused({ name: '..' }, /"name" is "\.\.": .*a letter or digit first/);
     refused(
       { model: { modelDim: 2 ** 19, numLayers: 3, numHeads: 2 } },

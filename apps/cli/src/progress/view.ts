@@ -73,7 +73,8 @@ function phase({ state, progress }: Tracked): string {
 /** Redraws a block of lines in place, at most ten times a second. */
 function bars(output: Output, tracker: Tracker, columns: number): View {
   const paint = painter(output);
-  const most = 40; // lines: a block taller than the screen could not be redrawn
+  // A block taller than the screen could not be redrawn in place.
+  const most = () => Math.max(1, (output.rows ?? 24) - 2);
   let drawn = 0;
   let lastDraw = 0;
   const bar = (share: number, width: number) => {
@@ -89,7 +90,7 @@ function bars(output: Output, tracker: Tracker, columns: number): View {
   };
   const draw = () => {
     const all = tracker.all();
-    const active = all.length <= most ? all : all.filter((t) => t.state === 'running');
+    const active = all.length <= most() ? all : all.filter((t) => t.state === 'running').slice(0, most());
     const width = Math.max(...active.map((t) => length(label(t.trial))), 1);
     const count = all.filter((t) => t.state === 'finished' || t.state === 'diverged').length;
     const rows = [
