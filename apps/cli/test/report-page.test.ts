@@ -4,7 +4,7 @@ import { renderReport } from '../src/report/report.ts';
 import { all, attribute, byId, hasClass, open, pieces, table, textOf } from './report-dom.ts';
 import { type Invented, type InventedRow, invent, inventCurves, ngrams, published, solved } from './report-fixtures.ts';
 
-const hostile = '<img src=x onerror=alert(1)> & "quotes" \'single\' </style><script>alert(2)</script> \u0000\ud800';
+const hostile = '<img src=x onerror=alert(1)> & "quotes" \'single\' </style><script>alert(2)</script> \ud800';
 const row = (name: string) => published.find((r) => r.name === name)!;
 const plain = published.filter((r) => r.name !== 'learned').map((r): InventedRow => ({ ...r, overrides: [] }));
 const many = Array.from({ length: 12 }, (_, i): InventedRow => {
