@@ -12,7 +12,7 @@ import { PosencError } from '@posenc/core';
  */
 export function lockFolder(folder: string): () => void {
   const path = join(folder, '.lock');
-  for (let attempt = 0; ; attempt++) {
+  for (let waited = 0; ; waited += pause) {
     try {
       const file = openSync(path, 'wx');
       writeSync(file, JSON.stringify({ pid: process.pid, host: hostname() }));
@@ -20,15 +20,20 @@ export function lockFolder(folder: string): () => void {
       return () => rmSync(path, { force: true });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw fileError(error, 'lock', path);
-      const holder = readHolder(path);
-      if (attempt > 0 || (holder && isAlive(holder)))
-        throw new PosencError(
-          `"${folder}" is in use by process ${holder?.pid ?? '?'}${holder ? ` on ${holder.host}` : ''}: wait for it, or choose another folder; if that process is not posenc's, delete "${path}"`,
-        );
-      rmSync(path, { force: true });
     }
+    const holder = readHolder(path);
+    if (!holder || !isAlive(holder)) rmSync(path, { force: true });
+    else if (holder.pid === process.pid || holder.host !== hostname() || waited >= patience)
+      throw new PosencError(
+        `"${folder}" is in use by process ${holder.pid} on ${holder.host}: wait for it, or choose another folder; if that process is not posenc's, delete "${path}"`,
+      );
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause);
   }
 }
+
+/** A process that was killed takes a moment to be gone, and a run taken up again at once should not stumble over it. Milliseconds. */
+const patience = 3000;
+const pause = 50;
 
 interface Holder {
   readonly pid: number;
