@@ -132,6 +132,9 @@ describe('posenc train, eval, generate', () => {
     const greedy = JSON.parse((await write('--temperature', '0', '--json')).stdout) as { text: string };
     expect((await write('--temperature', '0', '--grow')).stdout).toBe(`thou${greedy.text}\n`);
     expect((await write('--prompt', 'Ωmega')).stderr).toMatch(/Ω/);
+    expect((await write('--prompt', 'a'.repeat(100_000))).stderr).toMatch(
+      /the prompt has 100000 tokens, .* GiB a layer/,
+    );
     expect((await posenc(folder, 'eval', 'runs/none')).stderr).toMatch(/no trained run: it has no trial\.json/);
     expect(
       (await posenc(folder, 'eval', 'runs/run', '--encoding', '{"type":"learned","numPositions":9}')).stderr,

@@ -1,4 +1,5 @@
 /** `posenc generate`: text from a trained run. */
+import { totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import type { BackendName } from '@posenc/backend';
 import { disposeParams, generate, PosencError, stream } from '@posenc/core';
@@ -61,6 +62,7 @@ async function run(path: string, options: Options, io: Io): Promise<void> {
     throw new PosencError(
       `${prompt.length} prompt and ${options.tokens} new tokens reach past this encoding, which ends at position ${maxPosition - 1}: use --tokens ${Math.max(0, maxPosition - prompt.length)} or fewer, or an --encoding that reaches further`,
     );
+  refuseBeyondMemory(prompt.length, used.config.numHeads);
   const text = (tokens: readonly number[]) => task.tokenizer.decode(tokens);
   if (!options.json) io.stdout.write(options.prompt);
   const produced = generate(used, params, prompt, {
@@ -80,4 +82,13 @@ function temperatureOf(text: string): number {
   if (text.trim() === '' || !(value >= 0 && value <= 100))
     throw new InvalidArgumentError('It must be a number from 0 to 100.');
   return value;
+}
+
+/** The prompt is read in one pass, whose scores alone take this much in a layer. */
+function refuseBeyondMemory(length: number, numHeads: number): void {
+  const bytes = 4 * numHeads * length * length;
+  if (bytes <= totalmem() / 4) return;
+  throw new PosencError(
+    `the prompt has ${length} tokens, whose attention scores take ${(bytes / 2 ** 30).toFixed(1)} GiB a layer, too much for this machine: use a shorter one`,
+  );
 }

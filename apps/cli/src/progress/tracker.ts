@@ -21,7 +21,7 @@ export interface Tracker {
 const trainingShare = 0.85;
 
 export function createTracker(trials: readonly PlannedTrial[], now: () => number = () => performance.now()): Tracker {
-  const todo = new Map<PlannedTrial, Tracked>(
+  const pending = new Map<PlannedTrial, Tracked>(
     trials.filter((t) => !t.result).map((trial) => [trial, { trial, state: 'waiting' }]),
   );
   const started = now();
@@ -35,27 +35,28 @@ export function createTracker(trials: readonly PlannedTrial[], now: () => number
     return progress.phase === 'train' ? trainingShare * done : trainingShare + (1 - trainingShare) * done;
   };
   const totals = () => {
-    const done = [...todo.values()].reduce((sum, tracked) => sum + work(tracked), 0);
+    const done = [...pending.values()].reduce((sum, tracked) => sum + work(tracked), 0);
     const given = [...inherited.values()].reduce((sum, share) => sum + share, 0);
-    return { done: done - given, all: todo.size - given };
+    return { done: done - given, all: pending.size - given };
   };
 
   return {
     apply(event) {
-      const before = todo.get(event.trial)!;
-      if (event.kind === 'start') todo.set(event.trial, { trial: event.trial, state: 'running' });
-      else if (event.kind === 'stop') todo.set(event.trial, { ...before, state: 'stopped' });
+      const before = pending.get(event.trial)!;
+      if (event.kind === 'start') pending.set(event.trial, { trial: event.trial, state: 'running' });
+      else if (event.kind === 'stop') pending.set(event.trial, { ...before, state: 'stopped' });
       else if (event.kind === 'finish')
-        todo.set(event.trial, { ...before, state: event.result.status, result: event.result });
+        pending.set(event.trial, { ...before, state: event.result.status, result: event.result });
       else if (event.kind === 'progress') {
         const { progress, trial } = event;
         if (!before.progress && progress.phase === 'train')
           inherited.set(trial, (trainingShare * (progress.done - 1)) / progress.total);
-        todo.set(trial, { ...before, progress });
+        pending.set(trial, { ...before, progress });
       }
     },
-    all: () => trials.map((trial) => todo.get(trial) ?? { trial, state: trial.result!.status, result: trial.result }),
-    share: () => (todo.size === 0 ? 1 : totals().done / totals().all),
+    all: () =>
+      trials.map((trial) => pending.get(trial) ?? { trial, state: trial.result!.status, result: trial.result }),
+    share: () => (pending.size === 0 ? 1 : totals().done / totals().all),
     secondsLeft() {
       const { done, all } = totals();
       const seconds = (now() - started) / 1000;
