@@ -19,9 +19,8 @@ const failures = [];
 const check = async (name, command, args) => {
   if ((await run(command, args)) !== 0) failures.push(name);
 };
-if (!slow) await check('lint', 'biome', ['check', '.']);
-const tasks = slow ? ['build', 'test:slow'] : ['typecheck', 'test'];
-await check(tasks.join(' and '), 'turbo', [
+const tasks = slow ? ['build', 'test:slow'] : ['lint', 'typecheck', 'test'];
+await check(tasks.join(', '), 'turbo', [
   'run',
   ...tasks,
   '--continue',
