@@ -12,6 +12,7 @@ export * from './kernels/adamw.ts';
 export * from './kernels/cross-entropy.ts';
 export * from './kernels/cumulative-sum.ts';
 export * from './kernels/norm.ts';
+export * from './kernels/rotary.ts';
 export * from './kernels/rows.ts';
 export * from './mask.ts';
 export * from './offsets.ts';

@@ -14,6 +14,7 @@ export { gelu, geluGrad } from './gelu';
 export { matmulFewRows, matmulScratchBytes, matmulTiles, packB } from './matmul';
 export { norm, normGrad, normGradRows } from './norm';
 export { reduceColumns, reduceRows, reduceStrip } from './reduce';
+export { rotatePairs } from './rotary';
 export { segmentSum, segmentSumStrip } from './segment-sum';
 export { setThread } from './simd';
 export { logSoftmax, softmax } from './softmax';

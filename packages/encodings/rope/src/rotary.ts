@@ -7,8 +7,8 @@
  * GPT-J, Cohere, Meta's own Llama code); `deepseek` turns the same pairs as `interleaved` and returns them as halves, which
  * gives the same scores. Weights trained with one of the first two are wrong with the other.
  */
-import { type Grid, PosencError } from '@posenc/core';
-import type { Tensor, Tensor4D } from '@tensorflow/tfjs';
+import { type Grid, type PairTables, rotatePairs } from '@posenc/core';
+import type { Tensor4D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 import type { Frequencies } from './scaling/scaling.ts';
 
@@ -28,10 +28,7 @@ export interface RotaryTables {
 }
 
 /** The same on the device, float32 [B|1, 1, T, r/2]: made once per forward, shared by all layers, queries and keys. */
-export interface RotaryTensors {
-  readonly cos: Tensor4D;
-  readonly sin: Tensor4D;
-}
+export type RotaryTensors = PairTables;
 
 /**
  * Angles of every position. `frequenciesAt(row, column)` is for frequencies that differ from token to token (dynamic NTK);
@@ -70,28 +67,11 @@ export function rotaryTensors({ rows, cols, pairs, cos, sin }: RotaryTables): Ro
  * @returns the same shape
  * Throws PosencError when the tables do not fit u: another T, another batch, or more channels than u has.
  */
-export function applyRotary(u: Tensor4D, { cos, sin }: RotaryTensors, pairing: Pairing): Tensor4D {
-  const [batch, numHeads, length, width] = u.shape;
-  const [rows, , cols, pairs] = cos.shape;
-  if ((rows !== 1 && rows !== batch) || cols !== length || 2 * pairs > width)
-    throw new PosencError(
-      `rope: tables for ${rows} row(s) of ${cols} positions and ${2 * pairs} channels do not fit a tensor of shape ` +
-        `[${u.shape.join(', ')}] (batch, heads, positions, channels)`,
-    );
-  return tf.tidy(() => {
-    const rest = width - 2 * pairs;
-    const [turning, passing] = rest ? tf.split(u, [2 * pairs, rest], 3) : [u];
-    // One member of each pair in front of the other: then both are contiguous, and slicing them is free on every backend.
-    const n = batch * numHeads * length;
-    const halves = { in: pairing === 'half', out: pairing !== 'interleaved' };
-    const shape = halves.in ? [n, 2, pairs] : [n, pairs, 2];
-    const toFront = halves.in ? [1, 0, 2] : [2, 0, 1];
-    const back = halves.out ? [1, 0, 2] : [1, 2, 0];
-    const members = tf.unstack(turning!.reshape(shape).transpose(toFront));
-    const [x, y] = members.map((member) => member.reshape([batch, numHeads, length, pairs])) as [Tensor, Tensor];
-    const turned = tf.stack([tf.sub(tf.mul(x, cos), tf.mul(y, sin)), tf.add(tf.mul(y, cos), tf.mul(x, sin))]);
-    const inPlace = turned.reshape([2, n, pairs]).transpose(back);
-    const result = inPlace.reshape([batch, numHeads, length, 2 * pairs]);
-    return (passing ? tf.concat([result, passing], 3) : result) as Tensor4D;
-  });
+export function applyRotary(u: Tensor4D, tensors: RotaryTensors, pairing: Pairing): Tensor4D {
+  return rotatePairs(
+    u,
+    tensors,
+    pairing === 'half' ? 'half' : 'interleaved',
+    pairing === 'interleaved' ? pairing : 'half',
+  );
 }

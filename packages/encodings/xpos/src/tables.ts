@@ -7,8 +7,8 @@
  * The centre c keeps T and 1/T near 1 and cancels in the product. So that it cancels to the last bit, T_k is moved by whole powers
  * of two instead: by the one nearest to ζ_k^(−c/scaleBase). Logits then do not depend on the length at all.
  */
-import { at, type Grid, PosencError } from '@posenc/core';
-import type { Tensor, Tensor4D } from '@tensorflow/tfjs';
+import { at, type Grid, type PairLayout, type PairTables, PosencError, rotatePairs } from '@posenc/core';
+import type { Tensor4D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 
 /** The numbers its tables follow from. */
@@ -19,7 +19,7 @@ export interface XposOptions {
 }
 
 /** Which channels turn together: k and k + r/2 (half), or 2k and 2k + 1 (interleaved). */
-export type Pairing = 'half' | 'interleaved';
+export type Pairing = PairLayout;
 
 /** Without a centre, T stays within 2^±100: float32 ends at 2^127, and what is scaled needs room too. */
 const range = 100;
@@ -78,10 +78,7 @@ export function xposTables(positions: Grid, seqLen: Grid, headDim: number, optio
 }
 
 /** One side's tables on the device, float32 [B|1, 1, T, Dh/2]. */
-export interface XposTensors {
-  readonly cos: Tensor4D;
-  readonly sin: Tensor4D;
-}
+export type XposTensors = PairTables;
 
 /** Uploads one side. The caller owns the two tensors (inside `tf.tidy`, tidy does). */
 export function xposTensors(tables: XposTables, side: 'query' | 'key'): XposTensors {
@@ -91,18 +88,6 @@ export function xposTensors(tables: XposTables, side: 'query' | 'key'): XposTens
 }
 
 /** u [B, heads, T, Dh] → the same shape: (x, y) of each pair becomes (x cos − y sin, y cos + x sin). Differentiable in u. */
-export function applyXpos(u: Tensor4D, { cos, sin }: XposTensors, pairing: Pairing): Tensor4D {
-  return tf.tidy(() => {
-    const [batch, numHeads, length, width] = u.shape;
-    const n = batch * numHeads * length;
-    const half = pairing === 'half';
-    // One member of each pair in front of the other: then both are contiguous.
-    const paired = u.reshape(half ? [n, 2, width / 2] : [n, width / 2, 2]).transpose(half ? [1, 0, 2] : [2, 0, 1]);
-    const [x, y] = tf.unstack(paired).map((v) => v.reshape([batch, numHeads, length, width / 2])) as [Tensor, Tensor];
-    const turned = tf.stack([tf.sub(tf.mul(x, cos), tf.mul(y, sin)), tf.add(tf.mul(y, cos), tf.mul(x, sin))]);
-    return turned
-      .reshape([2, n, width / 2])
-      .transpose(half ? [1, 0, 2] : [1, 2, 0])
-      .reshape([batch, numHeads, length, width]) as Tensor4D;
-  });
+export function applyXpos(u: Tensor4D, tensors: XposTensors, pairing: Pairing): Tensor4D {
+  return rotatePairs(u, tensors, pairing);
 }

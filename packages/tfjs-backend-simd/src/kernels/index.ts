@@ -13,6 +13,7 @@ import type { Kernel, KernelArgs } from './kernel.ts';
 import { batchMatMul } from './matmul.ts';
 import { norm, normGrad } from './norm.ts';
 import { reduce } from './reduce.ts';
+import { rotatePairs } from './rotary.ts';
 import { logSoftmax, softmax } from './softmax.ts';
 import { transpose } from './transpose.ts';
 import { unaryKernels } from './unary.ts';
@@ -49,6 +50,7 @@ const kernels: Readonly<Record<string, Kernel>> = {
   CrossEntropyGrad: crossEntropyGrad,
   Gelu: gelu,
   GeluGrad: geluGrad,
+  RotatePairs: rotatePairs,
   AdamW: adamw,
   Attention: attention,
   AttentionGrad: attentionGrad,
