@@ -22,8 +22,8 @@ export function stream(seed: number, name: string): Random {
   return xoroshiro128plusFromState([1, 2, 3, 4].map((word) => avalanche(hash32(`${word}/${seed}/${name}`)) | 0));
 }
 
-/** MurmurHash3's finaliser: FNV alone leaves similar names with similar seeds. */
-function avalanche(h: number): number {
+/** MurmurHash3's finaliser, 32 bits to 32 unsigned bits: FNV alone leaves similar names with similar seeds. */
+export function avalanche(h: number): number {
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
   return (h ^ (h >>> 16)) >>> 0;

@@ -135,4 +135,36 @@ describe('dropout', () => {
     expect(a.max().dataSync()[0]).toBeCloseTo(1 / 0.7, 6);
     expect(dropout(x, 0.3, undefined)).toBe(x);
   });
+
+  it('draws entries that know nothing of each other: neighbours, rows, and masks of one stream', () => {
+    const random = stream(2, 'd');
+    const masks = Array.from({ length: 2 }, () =>
+      dropout(tf.ones([40_000]), 0.5, random)
+        .dataSync()
+        .map(Math.sign),
+    );
+    const agreement = (a: (i: number) => number, b: (i: number) => number) => {
+      const n = 30_000;
+      return Array.from({ length: n }, (_, i) => Number(a(i) === b(i))).reduce((sum, same) => sum + same, 0) / n;
+    };
+    // Half of all pairs, within five standard deviations.
+    const bound = 5 * Math.sqrt(0.25 / 30_000);
+    for (const shift of [1, 2, 3, 4, 64, 128, 1024, 4096])
+      expect(
+        Math.abs(
+          agreement(
+            (i) => masks[0]![i]!,
+            (i) => masks[0]![i + shift]!,
+          ) - 0.5,
+        ),
+      ).toBeLessThan(bound);
+    expect(
+      Math.abs(
+        agreement(
+          (i) => masks[0]![i]!,
+          (i) => masks[1]![i]!,
+        ) - 0.5,
+      ),
+    ).toBeLessThan(bound);
+  });
 });

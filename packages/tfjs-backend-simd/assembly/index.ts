@@ -10,6 +10,7 @@ export {
 export { binaryFlat, binaryRows, select } from './binary';
 export { copyRows, gatherRows } from './copy';
 export { crossEntropy, crossEntropyGrad } from './cross-entropy';
+export { dropout } from './dropout';
 export { gelu, geluGrad } from './gelu';
 export { matmulFewRows, matmulScratchBytes, matmulTiles, packB } from './matmul';
 export { norm, normGrad, normGradRows } from './norm';

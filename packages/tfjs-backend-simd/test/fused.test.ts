@@ -5,10 +5,12 @@ import { expect, test } from 'vitest';
 import { activations } from '../../core/src/kernels/activation.ts';
 import { adamwStep } from '../../core/src/kernels/adamw.ts';
 import { crossEntropy } from '../../core/src/kernels/cross-entropy.ts';
+import { dropout } from '../../core/src/kernels/dropout.ts';
 import { hasKernel } from '../../core/src/kernels/fused.ts';
 import { layerNorm, rmsNorm } from '../../core/src/kernels/norm.ts';
+import { stream } from '../../core/src/random.ts';
 import { useSimd } from '../src/index.ts';
-import { agree, numbers, seeds, tensorOf } from './agree.ts';
+import { agree, extent, numbers, seeds, shapes, tensorOf, wildTensorOf } from './agree.ts';
 
 /** Values and all gradients of Σ weights·f, for weights drawn at random. */
 function withGradients(f: (...x: tf.Tensor[]) => tf.Tensor, inputs: tf.Tensor[], seed: number): tf.Tensor[] {
@@ -21,7 +23,8 @@ const sizes = fc.integer({ min: 1, max: 37 });
 
 test('the kernels are there', async () => {
   await useSimd();
-  for (const name of ['LayerNorm', 'RmsNorm', 'CrossEntropy', 'Gelu', 'AdamW']) expect(hasKernel(name)).toBe(true);
+  for (const name of ['LayerNorm', 'RmsNorm', 'CrossEntropy', 'Gelu', 'Dropout', 'AdamW'])
+    expect(hasKernel(name)).toBe(true);
 });
 
 test('layer norm and RMS norm', async () => {
@@ -67,4 +70,30 @@ test('AdamW', async () => {
       const options = { beta1: 0.9, beta2: 0.99, epsilon: 1e-8, learningRate: 0.01, step: 3 };
       return Object.values(adamwStep(state, { gradient: gradient!, decay: decay!, clip: tf.scalar(0.3) }, options));
     }, 2e-6);
+});
+
+test('dropout: the same bits on both backends, whatever is in them', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      shapes(0, 3, extent),
+      fc.double({ min: 0.01, max: 0.95, noNaN: true }),
+      seeds,
+      async (shape, rate, seed) => {
+        const drop = (x: tf.Tensor) => dropout(x, rate, stream(seed, 'dropout'));
+        await agree(() => [
+          ...withGradients((x) => drop(x!), [tensorOf(seed, shape)], seed),
+          drop(wildTensorOf(seed, shape)),
+        ]);
+      },
+    ),
+  );
+  await agree(() => dropout(tf.ones([300, 1001]), 0.1, stream(1, 'dropout')));
+});
+
+test('dropout: two masks of one stream differ, and the stream goes on alike on both backends', async () => {
+  await agree(() => {
+    const random = stream(3, 'dropout');
+    const [a, b] = [dropout(tf.ones([1000]), 0.5, random), dropout(tf.ones([1000]), 0.5, random)];
+    return [a, b, tf.sum(tf.abs(tf.sub(a, b))), tf.scalar(random.next() / 2 ** 31)];
+  });
 });

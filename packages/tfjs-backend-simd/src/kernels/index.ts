@@ -6,6 +6,7 @@ import { binaryKernels, select } from './binary.ts';
 import { cast } from './cast.ts';
 import { concat, padV2, slice, splitV, tile } from './copy.ts';
 import { crossEntropy, crossEntropyGrad } from './cross-entropy.ts';
+import { dropout } from './dropout.ts';
 import { fill, oneHot, onesLike, zerosLike } from './fill.ts';
 import { gatherV2, scatterNd, unsortedSegmentSum } from './gather.ts';
 import { gelu, geluGrad } from './gelu.ts';
@@ -51,6 +52,7 @@ const kernels: Readonly<Record<string, Kernel>> = {
   Gelu: gelu,
   GeluGrad: geluGrad,
   RotatePairs: rotatePairs,
+  Dropout: dropout,
   AdamW: adamw,
   Attention: attention,
   AttentionGrad: attentionGrad,
