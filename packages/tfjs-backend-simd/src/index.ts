@@ -1,5 +1,11 @@
 /** TensorFlow.js backend `simd`. `await useSimd()` registers it, makes it current and says what it runs on. */
-import { copyRegisteredKernels, findBackend, registerBackend, removeBackend, setBackend } from '@tensorflow/tfjs-core';
+import {
+  copyRegisteredKernels,
+  findBackendFactory,
+  registerBackend,
+  removeBackend,
+  setBackend,
+} from '@tensorflow/tfjs-core';
 import { createAllocator } from './allocator.ts';
 import { SimdBackend } from './backend.ts';
 import { installKernels } from './kernels/index.ts';
@@ -45,10 +51,11 @@ export async function useSimd(options: SimdOptions = {}): Promise<SimdInfo> {
   if (!Number.isInteger(info.threads) || info.threads < 1)
     throw new RangeError(`threads must be a whole number from 1, not ${info.threads}`);
   if (current && (current.variant !== info.variant || current.threads !== info.threads)) removeBackend('simd');
-  if (!findBackend('simd')) {
+  if (!findBackendFactory('simd')) {
     if (options.wide ?? globalThis.process?.env?.POSENC_SIMD_WIDE === '1') await widen();
-    const backend = await createBackend(info);
-    registerBackend('simd', () => backend, 0);
+    const first = [await createBackend(info)];
+    // Whoever disposes the backend (tf.engine().reset()) gets another one next, not one whose threads have gone.
+    registerBackend('simd', () => first.pop() ?? createBackend(info), 0);
     installKernelsOnce();
   }
   current = info;

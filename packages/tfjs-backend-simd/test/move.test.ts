@@ -64,6 +64,12 @@ test('slice, split, unstack, concat, stack, pad, tile', async () => {
   ]);
 });
 
+test('sizes that do not add up to their axis are refused', async () => {
+  await useSimd();
+  for (const sizes of [3, [1, 2], [1, -1, -1], [5, -1], [1.5, 2.5]])
+    expect(() => tf.split(tf.ones([2, 4]), sizes, 1)).toThrow(/an axis of 4 cannot be cut into/);
+});
+
 test('gather along any axis, its gradient, and sums of segments', async () => {
   await fc.assert(
     fc.asyncProperty(shapes(1, 4, fc.integer({ min: 1, max: 20 })), dtypes, seeds, async (shape, dtype, seed) => {
@@ -79,7 +85,7 @@ test('gather along any axis, its gradient, and sums of segments', async () => {
   await agree(() => tf.gather(tensorOf(1, [3, 7, 4]), tf.tensor2d([6, 0, 2, 1, 5, 3], [3, 2], 'int32'), 1, 1));
   await agree(() => tf.scatterND(tf.tensor2d([1, 1, 0, 1], [4, 1], 'int32'), tensorOf(1, [4, 37]), [3, 37]), 1e-6);
   await useSimd();
-  expect(() => tf.gather(tf.ones([4, 2]), tf.tensor1d([4], 'int32'))).toThrow('the index 4 is not in [0, 3]');
+  expect(() => tf.gather(tf.ones([4, 2]), tf.tensor1d([4], 'int32'))).toThrow('the index value 4 is not in [0, 3]');
   expect(() => tf.scatterND(tf.tensor2d([3], [1, 1], 'int32'), tf.ones([1, 2]), [3, 2])).toThrow('not in [0, 2]');
 });
 

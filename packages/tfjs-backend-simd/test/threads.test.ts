@@ -59,6 +59,18 @@ test('idle threads cost nothing, and the process ends by itself', async () => {
   expect(Number(stdout)).toBeLessThan(100);
 });
 
+test('after a reset of the engine there is another backend, with threads that run', async () => {
+  await useSimd({ threads: 2 });
+  const before = tf.backend();
+  tf.engine().reset();
+  expect(await useSimd({ threads: 2 })).toMatchObject({ threads: 2 });
+  expect(tf.backend()).not.toBe(before);
+  expect(tf.getBackend()).toBe('simd');
+  expect(tf.tidy(() => Array.from(tf.matMul(tf.ones([70, 70]), tf.ones([70, 1])).dataSync()))).toEqual(
+    Array(70).fill(70),
+  );
+});
+
 test('POSENC_THREADS sets the number; anything but a whole number from 1 is refused', async () => {
   vi.stubEnv('POSENC_THREADS', '3');
   expect(defaultThreads()).toBe(3);

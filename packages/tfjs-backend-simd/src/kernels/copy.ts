@@ -97,10 +97,7 @@ export const splitV: Kernel = (args) => {
   const x = inputs.x!;
   if (!isNumeric(x)) return onCpu('SplitV', args);
   const axis = util.parseAxisParam(attrs.axis as number, x.shape)[0]!;
-  const asked = attrs.numOrSizeSplits as number | number[];
-  const sizes = Array.isArray(asked) ? asked.slice() : Array<number>(asked).fill(x.shape[axis]! / asked);
-  const open = sizes.indexOf(-1);
-  if (open >= 0) sizes[open] = x.shape[axis]! - sizes.reduce((sum, size) => sum + size, 1);
+  const sizes = splitSizes(attrs.numOrSizeSplits as number | number[], x.shape[axis]!);
   let start = 0;
   return sizes.map((size) => {
     const begin = x.shape.map((_, i) => (i === axis ? start : 0));
@@ -113,6 +110,18 @@ export const splitV: Kernel = (args) => {
     );
   });
 };
+
+/** One of the sizes may be −1: what the others leave. */
+function splitSizes(asked: number | readonly number[], extent: number): number[] {
+  const sizes = typeof asked === 'number' ? Array<number>(asked).fill(extent / asked) : asked.slice();
+  const open = sizes.indexOf(-1);
+  if (open >= 0 && open === sizes.lastIndexOf(-1)) sizes[open] = extent - sizes.reduce((sum, size) => sum + size, 1);
+  if (!sizes.every((size) => size >= 0 && Number.isInteger(size)) || sizes.reduce((a, b) => a + b, 0) !== extent)
+    throw new Error(
+      `split: an axis of ${extent} cannot be cut into ${typeof asked === 'number' ? asked : `[${asked}]`}`,
+    );
+  return sizes;
+}
 
 export const padV2: Kernel = (args) => {
   const { inputs, backend, attrs } = args;

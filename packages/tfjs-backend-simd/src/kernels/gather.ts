@@ -11,7 +11,7 @@ export const gatherV2: Kernel = (args) => {
   if (batchDims !== 0 || indices.dtype !== 'int32' || !numeric) return onCpu('GatherV2', args);
   const axis = util.parseAxisParam(attrs.axis as number, x.shape)[0]!;
   const length = x.shape[axis]!;
-  requireBelow(backend, 'gather', indices, length);
+  requireBelow(backend, 'GatherV2', indices, length);
   const shape = [...x.shape.slice(0, axis), ...indices.shape, ...x.shape.slice(axis + 1)];
   const out = backend.output(shape, x.dtype as 'float32');
   if (sizeOf(shape) === 0) return out;
@@ -26,7 +26,7 @@ export const gatherV2: Kernel = (args) => {
 
 function requireBelow(backend: SimdBackend, name: string, indices: TensorInfo, length: number): void {
   const wrong = (backend.view(indices) as Int32Array).find((index) => index < 0 || index >= length);
-  if (wrong !== undefined) throw new Error(`${name}: the index ${wrong} is not in [0, ${length - 1}]`);
+  if (wrong !== undefined) throw new Error(`${name}: the index value ${wrong} is not in [0, ${length - 1}]`);
 }
 
 function sumSegments(
@@ -66,6 +66,6 @@ export const scatterNd: Kernel = (args) => {
   const { sliceRank } = backend_util.calculateShapes(updates as never, indices as never, shape);
   if (updates.dtype !== 'float32' || indices.dtype !== 'int32' || sliceRank !== 1 || sizeOf(shape) === 0)
     return onCpu('ScatterNd', args);
-  requireBelow(backend, 'scatterND', indices, shape[0]!);
+  requireBelow(backend, 'ScatterNd', indices, shape[0]!);
   return sumSegments(backend, updates, { ...indices, shape: [sizeOf(indices.shape)] }, shape, shape[0]!);
 };
