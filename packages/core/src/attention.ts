@@ -4,7 +4,7 @@ import type { Tensor2D, Tensor3D, Tensor4D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 import type { LayerHooks, Site } from './encoding.ts';
 import { hasAttentionKernel, streamingAttention } from './kernels/attention-kernel.ts';
-import { dropout } from './kernels/dropout.ts';
+import { drawMask, dropout } from './kernels/dropout.ts';
 import type { Mask } from './mask.ts';
 import type { OffsetPlan } from './offsets.ts';
 import type { Random } from './random.ts';
@@ -70,23 +70,25 @@ export function attention(
 
 /** Whether the hooks need no matrix of scores or weights: then one kernel does it all, with the same results. */
 function streams({ scores, bias, mix, scale, relativeBias }: LayerHooks, context: AttentionContext): boolean {
-  const { mask, offsets, dropout: dropped } = context;
+  const { mask, offsets } = context;
   const perQuery = scale === undefined || typeof scale === 'number' || scale.shape[3] === 1;
   const knownMask = mask.request !== undefined || (mask.additive === undefined && mask.alive === undefined);
-  const diagonal = !relativeBias || (offsets?.consecutive ?? false);
-  return !scores && !bias && !mix && !dropped?.rate && perQuery && knownMask && diagonal;
+  const banded = !relativeBias || offsets?.band !== undefined;
+  return !scores && !bias && !mix && perQuery && knownMask && banded;
 }
 
 function streamed(q: Tensor4D, k: Tensor4D, v: Tensor4D, hooks: LayerHooks, context: AttentionContext): Tensor4D {
   const { scale = 1, relativeBias } = hooks;
-  const { mask, offsets, scoreScale, softcap } = context;
+  const { mask, offsets, scoreScale, softcap, dropout: dropped } = context;
+  const band = offsets?.band;
   const rotated = hooks.rotate?.(q, 'query') ?? q;
   const fixed = typeof scale === 'number';
   return streamingAttention(fixed ? rotated : (tf.mul(rotated, scale) as Tensor4D), k, v, {
     scale: fixed ? scoreScale * scale : scoreScale,
     softcap,
     mask: mask.request,
-    bias: relativeBias?.(offsets!.offsets),
+    ...(relativeBias && band && { bias: { ...band, row: relativeBias(band.offsets) } }),
+    ...(dropped?.rate && { dropout: drawMask(dropped.rate, dropped.random) }),
   });
 }
 

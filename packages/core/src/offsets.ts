@@ -7,7 +7,7 @@ import type { Tensor1D, Tensor2D, Tensor3D, Tensor4D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 import type { Grid } from './encoding.ts';
 import { gatherRows, scatterRows } from './kernels/rows.ts';
-import { at } from './positions.ts';
+import { at, extent, mapGrid } from './positions.ts';
 
 /** Which offsets key − query occur in a call, and how a number for each of them gets to its pairs. */
 export interface OffsetPlan {
@@ -15,6 +15,8 @@ export interface OffsetPlan {
   readonly offsets: Int32Array;
   /** Consecutive positions: column c stands for the offset key − query of which row i has key c + i − (Tq − 1), if any. */
   readonly consecutive: boolean;
+  /** The same offsets as a band: for kernels that need no matrix of pairs. Absent where it would be much wider than they are. */
+  readonly band?: OffsetBand;
   /** [H, n] (one number per column, the same for every query) → [B|1, H, Tq, Tk]. */
   expand(row: Tensor2D): Tensor4D;
   /** [B, H, Tq, n] (each query has its own numbers) → [B, H, Tq, Tk]: the relative shift of Transformer-XL. */
@@ -23,6 +25,15 @@ export interface OffsetPlan {
   dot(u: Tensor4D, vectors: Tensor3D): Tensor4D;
   /** Relative values: weights [B, H, Tq, Tk], vectors [H|1, n, W] → Σ_j weights_ij · vectors of the column of (i, j), [B, H, Tq, W]. */
   mix(weights: Tensor4D, vectors: Tensor3D): Tensor4D;
+}
+
+/** Every offset from the lowest to the highest, whether it occurs or not. */
+export interface OffsetBand {
+  /** What each column stands for (or its fold). */
+  readonly offsets: Int32Array;
+  /** [B|1, Tq] and [B|1, Tk]: the column of the pair (i, j) is keyPlaces[j] − queryPlaces[i]. */
+  readonly queryPlaces: Grid;
+  readonly keyPlaces: Grid;
 }
 
 /**
@@ -35,7 +46,11 @@ export function planOffsets(query: Grid, key: Grid, fold = (offset: number): num
   const consecutive = isRange(query) && isRange(key);
   const layout = consecutive ? diagonals(query, key, fold) : lookup(query, key, fold);
   const { shift, collect } = layout;
+  const band = once(() => bandOf(query, key, fold));
   return {
+    get band() {
+      return band();
+    },
     get offsets() {
       return layout.offsets;
     },
@@ -46,6 +61,21 @@ export function planOffsets(query: Grid, key: Grid, fold = (offset: number): num
     dot: (u, vectors) =>
       key.cols === 1 ? dotEach(u, vectors, layout.firstColumns()) : shift(timesTable(u, vectors, true)),
     mix: (weights, vectors) => timesTable(collect(weights), vectors, false),
+  };
+}
+
+/** Wider bands cost more than the pairs that they spare. */
+const widestBand = 16;
+
+function bandOf(query: Grid, key: Grid, fold: (offset: number) => number): OffsetBand | undefined {
+  const [[firstQuery, lastQuery], [firstKey, lastKey]] = [extent(query), extent(key)];
+  const lowest = firstKey - lastQuery;
+  const width = lastKey - firstQuery - lowest + 1;
+  if (width > widestBand * (query.cols + key.cols)) return undefined;
+  return {
+    offsets: Int32Array.from({ length: width }, (_, i) => fold(lowest + i)),
+    queryPlaces: mapGrid(query, (position) => position - lastQuery),
+    keyPlaces: mapGrid(key, (position) => position - firstKey),
   };
 }
 

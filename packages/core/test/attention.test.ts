@@ -357,3 +357,32 @@ describe('a plan’s own numbers and vectors', () => {
     expect(folds).toBe(9);
   });
 });
+
+describe('a band of offsets', () => {
+  const places = (plan: ReturnType<typeof planOffsets>, rows: number, numQueries: number, numKeys: number) =>
+    Array.from({ length: rows * numQueries * numKeys }, (_, n) => {
+      const [b, i, j] = [Math.floor(n / numKeys / numQueries), Math.floor(n / numKeys) % numQueries, n % numKeys];
+      const { offsets, queryPlaces, keyPlaces } = plan.band!;
+      const place = (grid: typeof keyPlaces, t: number) => grid.data[(grid.rows === 1 ? 0 : b) * grid.cols + t]!;
+      return offsets[place(keyPlaces, j) - place(queryPlaces, i)];
+    });
+
+  it('has a column for every pair of query and key, whose offset it states', () => {
+    const query = explicit([
+      [0, 1, 0, 1],
+      [5, 6, 7, 0],
+    ]);
+    const key = range(6, 2);
+    const expected = [0, 1].flatMap((b) =>
+      Array.from(query.data.slice(4 * b, 4 * b + 4)).flatMap((q) => Array.from(key.data, (k) => k - q)),
+    );
+    expect(places(planOffsets(query, key), 2, 4, 6)).toEqual(expected);
+    expect(places(planOffsets(query, key, Math.abs), 2, 4, 6)).toEqual(expected.map(Math.abs));
+  });
+
+  it('is what consecutive positions have anyway, and is left out where it would be wide', () => {
+    const plan = planOffsets(range(3, 4), range(7));
+    expect(plan.band!.offsets).toEqual(plan.offsets);
+    expect(planOffsets(explicit([[0, 1000]]), explicit([[0, 1000]])).band).toBeUndefined();
+  });
+});

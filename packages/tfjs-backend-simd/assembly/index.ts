@@ -1,12 +1,8 @@
 /** Every kernel that JavaScript may call. */
 export { adamw } from './adamw';
-export {
-  attention,
-  attentionBlock,
-  attentionGrad,
-  attentionGradScratchBytes,
-  attentionScratchBytes,
-} from './attention';
+export { attention, attentionScratchBytes } from './attention';
+export { attentionGrad, attentionGradScratchBytes } from './attention-grad';
+export { attentionBlock } from './attention-problem';
 export { binaryFlat, binaryRows, select } from './binary';
 export { copyRows, gatherRows } from './copy';
 export { crossEntropy, crossEntropyGrad } from './cross-entropy';

@@ -3,64 +3,13 @@ import * as tf from '@tensorflow/tfjs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { attention } from '../../core/src/attention.ts';
-import type { Grid, LayerHooks } from '../../core/src/encoding.ts';
-import { createMask, type MaskRequest } from '../../core/src/mask.ts';
-import { planOffsets } from '../../core/src/offsets.ts';
+import { createMask } from '../../core/src/mask.ts';
 import { range } from '../../core/src/positions.ts';
 import { type SimdBackend, useSimd } from '../src/index.ts';
 import { agree, numbers, seeds, tensorOf } from './agree.ts';
+import { type Case, grid, run, tolerance } from './attend.ts';
 
-interface Case {
-  readonly B: number;
-  readonly H: number;
-  readonly Hkv: number;
-  readonly Tq: number;
-  readonly Tk: number;
-  readonly Dr: number;
-  readonly Dv: number;
-  readonly mask?: Partial<MaskRequest>;
-  readonly softcap?: number;
-  readonly biased?: boolean;
-  readonly scale?: 'number' | 'perQuery';
-  readonly seed?: number;
-}
-
-/** The result and the gradients of q, k, v and the bias row. */
-function run({ B, H, Hkv, Tq, Tk, Dr, Dv, mask, softcap, biased, scale, seed = 1 }: Case): tf.Tensor[] {
-  const inputs = [
-    tf.mul(tensorOf(seed, [B, H, Tq, Dr]), 3),
-    tensorOf(seed + 1, [B, Hkv, Tk, Dr]),
-    tensorOf(seed + 2, [B, Hkv, Tk, Dv]),
-    ...(biased ? [tensorOf(seed + 3, [H, Tq + Tk - 1])] : []),
-  ];
-  const weights = tensorOf(seed + 4, [B, H, Tq, Dv]);
-  const request = mask && createMask({ causal: false, numQueries: Tq, numKeys: Tk, ...mask });
-  const f = (...[q, k, v, row]: tf.Tensor[]) => {
-    const hooks: LayerHooks = {
-      ...(row && { relativeBias: () => row as tf.Tensor2D }),
-      ...(scale === 'number' && { scale: 1.5 }),
-      ...(scale === 'perQuery' && { scale: tensorOf(seed + 5, [1, 1, Tq, 1]) as tf.Tensor4D }),
-    };
-    return attention(q as tf.Tensor4D, k as tf.Tensor4D, v as tf.Tensor4D, hooks, {
-      mask: request ?? {},
-      scoreScale: 0.4,
-      softcap,
-      offsets: planOffsets(range(Tq, Tk - Tq), range(Tk)),
-    });
-  };
-  return [f(...inputs), ...tf.grads((...x) => tf.sum(tf.mul(f(...x), weights)))(inputs)];
-}
-
-const tolerance = 3e-5;
 const base: Case = { B: 2, H: 4, Hkv: 4, Tq: 60, Tk: 60, Dr: 8, Dv: 8 };
-
-function grid(rows: number, cols: number, value: (b: number, t: number) => number): Grid {
-  return {
-    rows,
-    cols,
-    data: Int32Array.from({ length: rows * cols }, (_, i) => value(Math.floor(i / cols), i % cols)),
-  };
-}
 
 test.each<[string, Partial<Case>]>([
   ['everything visible', {}],
@@ -75,16 +24,42 @@ test.each<[string, Partial<Case>]>([
   ['grouped queries', { H: 6, Hkv: 2, mask: { causal: true } }],
   ['odd widths, values of another width', { Dr: 13, Dv: 5, mask: { causal: true } }],
   ['softcap', { softcap: 0.7, mask: { causal: true } }],
-  ['relative bias', { biased: true, mask: { causal: true } }],
-  ['relative bias both ways, softcap, groups', { H: 4, Hkv: 2, Tq: 100, Tk: 100, biased: true, softcap: 1.3 }],
+  ['relative bias', { biased: range(60), mask: { causal: true } }],
+  ['relative bias both ways, softcap, groups', { H: 4, Hkv: 2, Tq: 100, Tk: 100, biased: range(100), softcap: 1.3 }],
   ['a factor', { scale: 'number' }],
   ['a factor for each query', { scale: 'perQuery', mask: { causal: true } }],
   ['left padding', { mask: { causal: true, real: grid(2, 60, (b, t) => +(t >= 10 * b)) } }],
   ['padding for all rows alike', { mask: { real: grid(1, 60, (_, t) => +(t < 50)) } }],
   ['a row of padding only', { mask: { real: grid(2, 60, (b) => b) } }],
   ['packed', { mask: { causal: true, segments: grid(2, 60, (b, t) => Math.floor(t / (17 + b))) } }],
+  ['bias of new queries after cached keys', { Tq: 5, Tk: 70, biased: range(70), mask: { causal: true } }],
+  ['bias where positions start again', { biased: grid(2, 60, (b, t) => t % (17 + b)) }],
+  ['bias where positions are far apart', { biased: grid(1, 60, (_, t) => (t * t) % 190) }],
+  ['bias where all stand in one place', { biased: grid(1, 60, () => 3) }],
+  ['dropout', { dropout: 0.3, mask: { causal: true } }],
+  ['dropout, bias, softcap, groups', { H: 4, Hkv: 2, Tq: 50, Tk: 70, dropout: 0.6, biased: range(70), softcap: 1.3 }],
 ])('%s', async (_, changes) => {
   await agree(() => run({ ...base, ...changes }), tolerance);
+});
+
+test('all of it streams: no matrix of scores is made', async () => {
+  await useSimd();
+  const names = tf.getKernelsForBackend('simd').filter(({ kernelName }) => kernelName === 'Softmax');
+  const [softmax] = names;
+  const { kernelFunc } = softmax!;
+  let calls = 0;
+  softmax!.kernelFunc = (args) => {
+    calls++;
+    return kernelFunc(args);
+  };
+  try {
+    const mask = { segments: grid(2, 60, (b, t) => Math.floor(t / (19 + b))), causal: true };
+    const biased = grid(2, 60, (b, t) => t % (19 + b));
+    tf.tidy(() => run({ ...base, mask, softcap: 2, biased, dropout: 0.1 }));
+  } finally {
+    softmax!.kernelFunc = kernelFunc;
+  }
+  expect(calls).toBe(0);
 });
 
 test('any sizes', async () => {
@@ -102,12 +77,30 @@ test('any sizes', async () => {
           ...(next() > 0 && { real: grid(B, Tk, () => +(next() > -0.5)) }),
           ...(next() > 0 && { segments: grid(1, Tk, (_, t) => Math.floor(t / 11)) }),
         };
-        const rest = { biased: next() > 0, ...(next() > 0 && { softcap: 2 }) };
+        const length = 1 + Math.floor((next() + 1) * 50);
+        const rest = {
+          ...(next() > 0 && { biased: next() > 0 ? range(Tk) : grid(B, Tk, (b, t) => (t + b) % length) }),
+          ...(next() > 0 && { softcap: 2 }),
+          ...(next() > 0.5 && { dropout: 0.4 }),
+        };
         await agree(() => run({ B, H: Hkv * group, Hkv, Tq, Tk, Dr, Dv, mask, seed, ...rest }), tolerance);
       },
     ),
     { numRuns: 60 },
   );
+});
+
+test('nothing to attend to, or nobody who does', async () => {
+  await useSimd();
+  tf.tidy(() => {
+    const zeros = (t: tf.Tensor) => expect(t.dataSync().every((x) => x === 0)).toBe(true);
+    for (const sizes of [{ Tq: 0 }, { B: 0 }, { Tq: 0, Tk: 0 }] as const) {
+      const c: Case = { ...base, ...sizes };
+      const [y, dq, dk, dv] = run({ ...c, biased: range(c.Tk) });
+      expect(y!.shape).toEqual([c.B, c.H, c.Tq, c.Dv]);
+      for (const gradient of [dq, dk, dv]) zeros(gradient!);
+    }
+  });
 });
 
 test('scores far beyond the range of exp, NaN and infinity', async () => {

@@ -1,6 +1,7 @@
 /** Attention and AttentionGrad: see core/kernels/attention-kernel.ts for the meaning of inputs and attributes. */
 import type { TensorInfo } from '@tensorflow/tfjs-core';
 import type { SimdBackend } from '../backend.ts';
+import { maskArguments } from './dropout.ts';
 import { type Kernel, type KernelArgs, sizeOf } from './kernel.ts';
 import { reduceAt } from './reduce.ts';
 
@@ -11,7 +12,7 @@ function sizes({ q, k, v }: KernelArgs['inputs']) {
   return { B, H, Hkv, Tq, Tk, Dr, Dv: v!.shape[3]! };
 }
 
-/** The fields of Problem in assembly/attention.ts, in their order. */
+/** The fields of Problem in assembly/attention-problem.ts, in their order. */
 interface Problem {
   readonly scratch: number;
   readonly scratchBytes: number;
@@ -26,21 +27,23 @@ interface Problem {
   readonly dBias?: number;
 }
 
-const wordsOfProblem = 32;
+const wordsOfProblem = 40;
 
 function writeProblem({ inputs, backend, attrs }: KernelArgs, address: number, p: Problem): void {
   const { H, Hkv, Tq, Tk, Dr, Dv } = sizes(inputs);
   const of = (info: TensorInfo | undefined) => (info && sizeOf(info.shape) > 0 ? backend.address(info) : 0);
-  const { querySegments, keySegments } = inputs;
-  const stride = (segments: TensorInfo | undefined) => (segments && segments.shape[0]! > 1 ? segments.shape[1]! : 0);
+  const tables = [inputs.queryPlaces, inputs.keyPlaces, inputs.querySegments, inputs.keySegments];
+  const stride = (table: TensorInfo | undefined) => (table && table.shape[0]! > 1 ? table.shape[1]! : 0);
+  const [keyLow, keyHigh, threshold, factor] = maskArguments(attrs);
   const words = backend.words(address, wordsOfProblem);
   const float = (value: number) => new Int32Array(Float32Array.of(value).buffer)[0]!;
   words.set([
     ...[p.scratch, p.scratchBytes, of(inputs.q), of(inputs.k), of(inputs.v), p.kPacked ?? 0, p.vPacked ?? 0],
-    ...[of(p.out), of(p.logSums), of(inputs.bias), of(querySegments), of(keySegments)],
-    ...[stride(querySegments), stride(keySegments), H, Hkv, Tq, Tk, Dr, Dv],
+    ...[of(p.out), of(p.logSums), of(inputs.bias), ...tables.map(of), ...tables.map(stride)],
+    ...[inputs.bias!.shape[1]!, H, Hkv, Tq, Tk, Dr, Dv],
     ...[float(Number(attrs.scale)), float(Number(attrs.softcap)), Number(attrs.causal)],
-    ...[Math.min(Number(attrs.reach), Tq + Tk), of(p.dOut), of(p.dq), of(p.dk), of(p.dv), p.dBias ?? 0],
+    ...[Math.min(Number(attrs.reach), Tq + Tk), keyLow, keyHigh, threshold, float(factor)],
+    ...[of(p.dOut), of(p.dq), of(p.dk), of(p.dv), p.dBias ?? 0],
   ]);
 }
 
@@ -85,10 +88,10 @@ export const attention: Kernel = (args) => {
 export const attentionGrad: Kernel = (args) => {
   const { inputs, backend } = args;
   const { pool } = backend;
-  const { B, H, Hkv, Tq, Tk, Dr, Dv } = sizes(inputs);
+  const { B, H, Hkv, Tk, Dr, Dv } = sizes(inputs);
   const [dq, dk, dv] = [inputs.q!, inputs.k!, inputs.v!].map(({ shape }) => backend.output(shape));
   const scratchBytes = pool.call('attentionGradScratchBytes', Tk, Dr, Dv);
-  const n = Tq + Tk - 1;
+  const n = inputs.bias!.shape[1]!;
   const dBias = sizeOf(inputs.bias!.shape) > 0 ? backend.output([H, n]) : undefined;
   const needed = [4 * wordsOfProblem, scratchBytes * pool.threads, ...(dBias ? [4 * B * H * n] : [])];
   withMemory(backend, needed, ([problem, scratch, perItem]) => {

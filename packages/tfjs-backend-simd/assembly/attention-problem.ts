@@ -1,0 +1,79 @@
+/** One call of attention: what its files share. */
+
+/** Queries and keys of a block: a multiple of the tile's 6 rows and of its 8 columns. */
+export const BLOCK: i32 = 48;
+export const ROW: usize = BLOCK * 4;
+export const SQUARE: i32 = BLOCK * BLOCK;
+
+/** What src/kernels/attention.ts writes, field by field. Shapes: q [B, H, Tq, Dr], k [B, Hkv, Tk, Dr], v [B, Hkv, Tk, Dv]. */
+@unmanaged
+export class Problem {
+  scratch: usize;
+  scratchBytes: i32;
+  q: usize;
+  k: usize;
+  v: usize;
+  /** Forward: k as panels of 8 keys, v as panels of 8 columns. */
+  kPacked: usize;
+  vPacked: usize;
+  out: usize;
+  /** [B, H, Tq] log Σ e^s; +∞ where a query sees no key. */
+  logSums: usize;
+  /** [H, biasWidth]; column keyPlaces[j] − queryPlaces[i] is added to score (i, j); 0: none. */
+  bias: usize;
+  /** [B|1, Tq] and [B|1, Tk]. Strides, here and below: from one row to the next, or 0. */
+  queryPlaces: usize;
+  keyPlaces: usize;
+  /** [B|1, Tq] and [B|1, Tk]: a query sees keys of the same number; 0: all. */
+  querySegments: usize;
+  keySegments: usize;
+  queryPlaceStride: i32;
+  keyPlaceStride: i32;
+  querySegmentStride: i32;
+  keySegmentStride: i32;
+  biasWidth: i32;
+  H: i32;
+  Hkv: i32;
+  Tq: i32;
+  Tk: i32;
+  Dr: i32;
+  Dv: i32;
+  scale: f32;
+  /** 0: none. */
+  softcap: f32;
+  causal: i32;
+  /** A query sees this many keys before and after its own place. */
+  reach: i32;
+  /** Dropout of weights, see dropout.ts; threshold 0: none. */
+  keyLow: i32;
+  keyHigh: i32;
+  threshold: u32;
+  factor: f32;
+  /** Backward. */
+  dOut: usize;
+  dq: usize;
+  dk: usize;
+  dv: usize;
+  /** [B, H, biasWidth] */
+  dBias: usize;
+}
+
+export function attentionBlock(): i32 {
+  return BLOCK;
+}
+
+@inline
+export function padded(width: i32): i32 {
+  return (width + 7) & ~7;
+}
+
+/** First and last key that query i sees, before segments. */
+@inline
+export function firstKey(p: Problem, i: i32): i32 {
+  return max(0, p.Tk - p.Tq + i - p.reach);
+}
+@inline
+export function lastKey(p: Problem, i: i32): i32 {
+  const place = p.Tk - p.Tq + i;
+  return p.causal ? place : min(p.Tk - 1, place + p.reach);
+}
