@@ -1,14 +1,15 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { useBackend } from '@posenc/backend';
-import type { AnyEncoding, Dims, NamedTable } from '@posenc/core';
+import { type AnyEncoding, type Dims, defineEncoding, drawParam, encoding, type NamedTable, z } from '@posenc/core';
 import { Resvg } from '@resvg/resvg-js';
+import type { Tensor4D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseDims } from '../src/config/dims.ts';
 import { builtIn, registryWith } from '../src/encodings.ts';
 import { figuresOf } from '../src/inspect/figures/index.ts';
-import { inspect } from '../src/inspect/inspection.ts';
+import { type Inspection, inspect } from '../src/inspect/inspection.ts';
 import { cli, folder, removeFolders } from './cli.ts';
 
 afterAll(removeFolders);
@@ -25,6 +26,14 @@ async function json(...argv: string[]) {
 const inspected = (config: unknown, others: readonly AnyEncoding[] = [], dims: Dims = parseDims(undefined)) => {
   const registry = registryWith(others);
   return inspect(registry.parse(config), registry, dims, 128);
+};
+
+/** A built-in encoding with its defaults, inspected once for all tests. */
+const known = new Map<string, Inspection>();
+const ofType = (type: string): Inspection => {
+  const found = known.get(type) ?? inspected({ type });
+  known.set(type, found);
+  return found;
 };
 
 describe('what is measured', () => {
@@ -122,7 +131,7 @@ describe('what is measured', () => {
   it('NoPE fills nothing', async () => {
     const { holes, measured } = await json('nope');
     expect(holes).toEqual([]);
-    expect(measured.groups).toEqual([{ layers: [0, 1, 2, 3], holes: [] }]);
+    expect(measured.groups).toEqual([{ layers: [0, 1, 2, 3], alike: [], holes: [] }]);
   });
 
   it('layers that differ, apart: perLayer, and T5 with a table per layer', async () => {
@@ -147,8 +156,123 @@ describe('what is measured', () => {
 
   it('leaves no tensor behind', async () => {
     const before = tf.memory().numTensors;
-    for (const type of builtIn.map((e) => e.type)) await json(type);
+    for (const { type } of builtIn) await json(type, '--positions', '16');
     expect(tf.memory().numTensors).toBe(before);
+  });
+});
+
+describe('what content decides is measured for random content', () => {
+  it('every hook that is filled does something, at its start or with parameters drawn, said so', () => {
+    for (const { type } of builtIn) {
+      const { holes, measured } = ofType(type);
+      const [group] = measured.groups;
+      const { infuse, rotation, relativeBias, scale, carried, scores, bias, mix } = group!;
+      const seen = [
+        ['embed', measured.embed?.table],
+        ['infuse', infuse?.table],
+        ['rotate', rotation?.matrix],
+        ['relativeBias', relativeBias?.data],
+        ['scale', scale?.data],
+        ['carry', carried?.data],
+        ['scores', scores?.data],
+        ['bias', bias?.data],
+        ['mix', mix?.data],
+      ] as const;
+      for (const [hole, numbers] of seen) {
+        expect(numbers !== undefined, `${type}: ${hole}`).toBe(holes.includes(hole));
+        if (numbers) expect(Array.prototype.some.call(numbers, Boolean), `${type}: ${hole} is all zeros`).toBe(true);
+      }
+      expect(measured.parameters === 'awakened', type).toBe(type === 'cope');
+    }
+  });
+
+  it('Shaw: keys beyond the clipping distance share their bias; values get the vectors of their distance', () => {
+    const { measured } = ofType('shaw');
+    const { bias, mix } = measured.groups[0]!;
+    expect([bias!.readsContent, mix!.readsContent]).toEqual([true, false]);
+    for (let key = 0; key <= 120 - 16; key++)
+      expect(bias!.data[120 * 128 + key]).toBeCloseTo(bias!.data[120 * 128]!, 5);
+    const { shape, init } = builtIn
+      .find((e) => e.type === 'shaw')!
+      .create({ maxRelativePosition: 16, shareHeads: true, values: true }, parseDims(undefined)).params.values!;
+    const table = drawParam({ shape, init }, 0, 'values'); // [layer, 33, 1, 32]
+    for (const distance of [0, 1, 15, 16, 20]) {
+      const row = 16 - Math.min(16, distance);
+      const length = Math.hypot(...table.subarray(row * 32, (row + 1) * 32));
+      expect(mix!.data[30 * 32 + 30 - distance]).toBeCloseTo(length, 4);
+    }
+  });
+
+  it('FoX: the bias is the sum of the log forget gates after the key, up to the query', () => {
+    const { carried, bias } = ofType('fox').measured.groups[0]!;
+    expect(carried).toMatchObject({ heads: 4, positions: 128, width: 1 });
+    for (const [query, key] of [
+      [0, 0],
+      [127, 126],
+      [127, 0],
+      [50, 20],
+    ] as const) {
+      const sum = carried!.data.slice(key + 1, query + 1).reduce((a, b) => a + b, 0);
+      expect(bias!.data[query * 128 + key]).toBeCloseTo(sum, 3);
+    }
+  });
+
+  it('FIRE: positions alone decide, whatever the content', () => {
+    const { groups } = ofType('fire').measured;
+    expect(groups.map(({ bias }) => bias!.readsContent)).toEqual([false, false, false, false]);
+  });
+
+  it('by distance: mean and deviation over the visible pairs', () => {
+    const { data, positions: n, byOffset } = ofType('deberta').measured.groups[0]!.bias!;
+    for (const distance of [0, 7, 126]) {
+      const values = Array.from({ length: n - distance }, (_, key) => data[(key + distance) * n + key]!);
+      const mean = values.reduce((a, b) => a + b, 0) / values.length;
+      const variance = values.reduce((a, b) => a + (b - mean) ** 2, 0) / values.length;
+      expect(byOffset.mean[n - 1 - distance]).toBeCloseTo(mean, 5);
+      expect(byOffset.deviation[n - 1 - distance]).toBeCloseTo(Math.sqrt(variance), 5);
+    }
+  });
+
+  it('a stranger that replaces the scores: the change', () => {
+    const plusDistance = defineEncoding({
+      contract: 1,
+      type: 'plus-one',
+      reference: 'none',
+      equation: 's_ij = 2⟨q_i, k_j⟩ · scoreScale',
+      config: z.strictObject({}),
+      notes: [],
+      create: () =>
+        encoding({
+          traits: {
+            maxPosition: Number.POSITIVE_INFINITY,
+            shiftInvariant: true,
+            requiresCausal: false,
+            readsPositions: false,
+            readsSeqLen: false,
+          },
+          params: {},
+          hooks: () => () => ({
+            layer: () => ({
+              scores: ({ q, k, scoreScale }) => tf.add<Tensor4D>(tf.mul(tf.matMul(q, k, false, true), scoreScale), 1),
+            }),
+          }),
+        }),
+    });
+    const { scores } = inspected({ type: 'plus-one' }, [plusDistance]).measured.groups[0]!;
+    expect(scores!.readsContent).toBe(false);
+    for (const change of scores!.data) expect(change).toBeCloseTo(1, 5);
+  });
+
+  it('layers that differ in their parameters alone are alike, those of another config are not', () => {
+    const alike = (config: unknown) => inspected(config).measured.groups.map((g) => [g.layers, g.alike]);
+    expect(alike({ type: 't5', perLayer: true })[1]).toEqual([[1], [0, 2, 3]]);
+    const members = [{ type: 'shaw' }, { type: 'shaw', maxRelativePosition: 2 }];
+    expect(alike({ type: 'perLayer', of: members, pattern: [0, 0, 1] })).toEqual([
+      [[0], [1, 3]],
+      [[1], [0, 3]],
+      [[2], []],
+      [[3], [0, 1]],
+    ]);
   });
 });
 
@@ -165,6 +289,52 @@ describe('pictures', () => {
     expect(drawnFor({ type: 't5' })).toEqual(['bias', 'bias-matrix', 'buckets']);
     expect(drawnFor({ type: 'alibi' })).toEqual(['bias', 'bias-matrix', 'slopes']);
     expect(drawnFor({ type: 'nope' })).toEqual([]);
+  });
+
+  it('are there for every encoding but NoPE, and can be drawn', () => {
+    for (const { type } of builtIn) {
+      const figures = figuresOf(ofType(type));
+      expect(figures.length > 0, type).toBe(type !== 'nope');
+      for (const { name, draw } of figures) expect(draw(), `${type}: ${name}`).toMatch(/^<svg /);
+    }
+  });
+
+  it('of content say of which, and of layers whose others are like', () => {
+    const of = (type: string) => figuresOf(ofType(type));
+    expect(of('shaw').map((f) => f.name)).toEqual([
+      'buckets',
+      'bias-positions-layer-0',
+      'bias-distance-layer-0',
+      'mix-positions-layer-0',
+      'mix-distance-layer-0',
+    ]);
+    expect(of('fox').map((f) => f.name)).toEqual([
+      'carried-layer-0',
+      'bias-positions-layer-0',
+      'bias-distance-layer-0',
+    ]);
+    expect(of('deberta').map((f) => f.name)).toEqual(['buckets', 'bias-positions', 'bias-distance']);
+    for (const { caption } of of('fox')) {
+      expect(caption).toContain('seed 0');
+      expect(caption).toContain('Layers 1–3 do the same with parameters of their own.');
+    }
+    const [places, bias] = of('cope');
+    expect(places!.title).toBe('Position of a key for random scores (seed 0)');
+    expect(bias!.caption).toContain('for random inputs, queries, keys and values, seed 0');
+    expect(bias!.caption).toContain('It starts at zero');
+    expect(of('fire')[0]!.caption).toContain('positions alone decide');
+  });
+
+  it('show what is put into queries and keys alone', () => {
+    const names = figuresOf(inspected({ type: 'sinusoidal', into: 'queriesAndKeys' })).map((f) => f.name);
+    expect(names.slice(0, 2)).toEqual(['infused', 'infused-similarity']);
+  });
+
+  it('show a factor of every head', () => {
+    const rule = { type: 'constant', factor: Array.from({ length: 4 }, () => [0.5, 1, 1.5, 2]) };
+    const [figure] = figuresOf(inspected({ type: 'attention-temperature', rule }));
+    expect(figure!.name).toBe('scale');
+    expect(figure!.draw()).toContain('head 3');
   });
 
   it('do not follow from its name, nor need its tables: frequencies are then measured', () => {
@@ -196,7 +366,7 @@ describe('pictures', () => {
   });
 
   it('say that parameters are at initialisation, and only then', () => {
-    const captions = (type: string) => figuresOf(inspected({ type })).map((f) => f.caption);
+    const captions = (type: string) => figuresOf(ofType(type)).map((f) => f.caption);
     for (const caption of [...captions('learned'), captions('t5')[0]!]) expect(caption).toContain('drawn with seed 0');
     for (const caption of [...captions('rope'), ...captions('alibi')]) expect(caption).not.toContain('seed 0');
   });

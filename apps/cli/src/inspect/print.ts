@@ -2,8 +2,9 @@
 import type { NamedTable } from '@posenc/core';
 import { grouped, short, spread } from '../ui/numbers.ts';
 import { columns, hanging, length, type Paint, wrap } from '../ui/style.ts';
+import type { Pairs } from './content.ts';
 import { type Inspection, type Part, titleOf } from './inspection.ts';
-import type { Group } from './measure.ts';
+import { awakenedStd, type Group } from './measure.ts';
 import { holesText, initText, layersText, stackText, traitTexts } from './words.ts';
 
 /** All of it, ending in a line break. */
@@ -87,7 +88,7 @@ function values({ data, shape }: NamedTable): string {
   return parts.join(', ');
 }
 
-function measuredLines({ measured, paramCount }: Inspection, head: (text: string) => string, width: number): string[] {
+function measuredLines({ measured }: Inspection, head: (text: string) => string, width: number): string[] {
   const { embed, groups, positions } = measured;
   const lines = [
     ...(embed
@@ -102,11 +103,17 @@ function measuredLines({ measured, paramCount }: Inspection, head: (text: string
     ...groups.flatMap((group) => groupLines(group, groups.length > 1).map((line) => hanging('  ', line, width))),
   ];
   if (lines.length === 0) return [];
-  return [head(`Measured by calling the hooks${paramCount > 0 ? ' (at initialisation, seed 0)' : ''}`), ...lines];
+  return [head(`Measured by calling the hooks${startTexts[measured.parameters]}`), ...lines];
 }
 
+const startTexts = {
+  none: '',
+  initial: ' (at initialisation, seed 0)',
+  awakened: ` (parameters that start at zero: drawn from N(0, ${awakenedStd}²), seed 0)`,
+} as const;
+
 function groupLines(group: Group, several: boolean): string[] {
-  const { layers, infuse, rotation, relativeBias, scale, bias, holes } = group;
+  const { layers, infuse, rotation, relativeBias, scale, carried } = group;
   const where = several ? `${layersText(layers)}, ` : '';
   const lines: string[] = [];
   if (infuse) lines.push(`${where}infuse: vectors of length ${lengthsOf(infuse.table, infuse.width)}`);
@@ -136,14 +143,33 @@ function groupLines(group: Group, several: boolean): string[] {
     lines.push(
       `${where}scale: scores × ${short(scale.data[0]!)} at position 0, × ${short(scale.data[scale.positions - 1]!)} at position ${scale.positions - 1}`,
     );
-  if (bias)
+  if (carried) {
+    const { width, heads, data } = carried;
     lines.push(
-      `${where}bias without content: from ${short(Math.min(...bias.data))} to ${short(Math.max(...bias.data))}`,
+      `${where}carry: ${width} number${width > 1 ? 's' : ''} per token and head (${heads} heads), from ${short(extreme(data, Math.min))} to ${short(extreme(data, Math.max))} for random content`,
     );
-  const unseen = holes.filter((hole) => ['carry', 'scores', 'mix'].includes(hole) || (hole === 'bias' && !bias));
-  if (unseen.length) lines.push(`${where}${unseen.join(', ')}: needs content, so it is not drawn`);
+  }
+  for (const hook of ['scores', 'bias', 'mix'] as const) {
+    const pairs = group[hook];
+    if (pairs) lines.push(`${where}${hook}${pairs.readsContent ? ', for random content' : ''}: ${pairsText(pairs)}`);
+  }
   return lines;
 }
+
+/** What head 0 does at a few distances: the mean, and the standard deviation where there is one. */
+function pairsText({ byOffset: { offsets, mean, deviation } }: Pairs): string {
+  const zero = offsets.indexOf(0);
+  const at = (distance: number) => {
+    const spread = deviation[zero - distance]!;
+    return `${short(mean[zero - distance]!, 3)}${spread > 1e-6 ? ` ± ${short(spread, 2)}` : ''} at distance ${distance}`;
+  };
+  const far = Math.floor(zero / 2); // the farthest has one pair alone
+  return `head 0 ${[...new Set([0, 1, far])].map(at).join(', ')}`;
+}
+
+/** As Math.min or Math.max, for more numbers than a call takes. */
+const extreme = (data: Float32Array, choose: (a: number, b: number) => number): number =>
+  data.reduce((a, b) => choose(a, b));
 
 /** "16", or "from 0.43 to 0.48". */
 function lengthsOf(table: Float32Array, width: number): string {

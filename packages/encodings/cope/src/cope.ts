@@ -6,7 +6,7 @@
  *     p_ij = min(Σ_{l=j…i} g_il, numPositions − 1)
  *     s_ij ← s_ij + (1 − w) · ⟨q_i, e_⌊p⌋⟩ + w · ⟨q_i, e_⌊p⌋₊₁⟩,   w = p_ij − ⌊p_ij⌋                       (not scaled)
  */
-import { cumulativeSum, defineEncoding, encoding, gatherRows, layerOf, z } from '@posenc/core';
+import { cumulativeSum, defineEncoding, encoding, gatherRows, layerOf, normal, stream, z } from '@posenc/core';
 import type { Tensor1D, Tensor2D, Tensor4D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 
@@ -101,4 +101,30 @@ export const cope = defineEncoding({
           }),
         }),
     }),
+  tables: ({ numPositions }) => [
+    {
+      name: 'position of a key for random scores (seed 0)',
+      quantity: 'value',
+      axes: ['query', 'key'],
+      shape: [SHOWN, SHOWN],
+      data: positionsOfRandomScores(numPositions),
+    },
+  ],
 });
+
+/** Queries and keys of the table shown. */
+const SHOWN = 64;
+
+/** p_ij for scores of N(0, 1), row-major [SHOWN, SHOWN], float64; 0 where the key lies ahead. */
+function positionsOfRandomScores(numPositions: number): Float64Array {
+  const random = stream(0, 'cope/scores');
+  const positions = new Float64Array(SHOWN * SHOWN);
+  for (let query = 0; query < SHOWN; query++) {
+    let counted = 0;
+    for (let key = query; key >= 0; key--) {
+      counted += 1 / (1 + Math.exp(-normal(random)));
+      positions[query * SHOWN + key] = Math.min(counted, numPositions - 1);
+    }
+  }
+  return positions;
+}

@@ -1,4 +1,4 @@
-import { createRegistry, type Dims, HIDDEN, PosencError } from '@posenc/core';
+import { createRegistry, type Dims, HIDDEN, normal, PosencError, stream } from '@posenc/core';
 import * as tf from '@tensorflow/tfjs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { cope, copePositions, interpolate } from '../src/index.ts';
@@ -106,5 +106,21 @@ describe('interpolation', () => {
           const [low, high] = rows[b]![h]![t]!.slice(2) as [number, number];
           expect(ours[b]![h]![t]).toEqual(new Array(5).fill((low + high) / 2));
         }
+  });
+});
+
+describe('the table shown', () => {
+  test('positions of random scores, as the hook counts them', () => {
+    const [table] = cope.tables!({ numPositions: 20 }, dims);
+    const n = table!.shape[0]!;
+    expect(table!.shape).toEqual([n, n]);
+    const random = stream(0, 'cope/scores');
+    const scores = Array.from({ length: n }, () => new Array<number>(n).fill(HIDDEN));
+    for (let query = 0; query < n; query++) for (let key = query; key >= 0; key--) scores[query]![key] = normal(random);
+    const counted = copePositions(matrix(scores), 20).dataSync();
+    counted.forEach((position, i) => {
+      expect(table!.data[i]).toBeCloseTo(position, 4);
+    });
+    expect(Math.max(...counted)).toBe(19);
   });
 });

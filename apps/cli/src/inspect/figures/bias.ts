@@ -14,7 +14,8 @@ import {
   sentences,
   square,
 } from './figure.ts';
-import { type Where, whereOf } from './rotation.ts';
+import { logits, pairGrid, visible } from './pairs.ts';
+import { isFirstOfKind, type Where, whereOf } from './where.ts';
 
 const byX = <P extends { x: number }>(points: P[]): P[] => points.sort((a, b) => a.x - b.x);
 
@@ -23,17 +24,20 @@ const mostHeads = 12;
 
 export const biasFigures: Drawer = (inspection) => {
   const { parts, measured } = inspection;
-  const drawn = parts.flatMap((part) => part.tables.flatMap((table) => fromTable(part, table, parts.length > 1)));
-  return [...measured.groups.flatMap((group) => fromGroup(group, whereOf(group, measured), inspection)), ...drawn];
+  const drawn = parts.flatMap((part) => part.tables.flatMap((table) => fromTable(part, table, inspection)));
+  return [
+    ...measured.groups.filter(isFirstOfKind).flatMap((group) => fromGroup(group, whereOf(group, measured), inspection)),
+    ...drawn,
+  ];
 };
 
 function fromGroup(group: Group, where: Where, inspection: Inspection): Figure[] {
   const note = atInitialisation(inspection);
-  const { relativeBias, scale, bias } = group;
+  const { relativeBias, scale } = group;
   return [
     ...(relativeBias ? [byDistance(relativeBias, where, note), asMatrix(relativeBias, where, note)] : []),
-    ...(bias ? [ofPositions(bias, where, note)] : []),
     ...(scale && scale.positions > 1 ? [scales(scale, where, note)] : []),
+    ...(scale && scale.positions === 1 && scale.heads > 1 ? [scalesByHead(scale, where, note)] : []),
   ];
 }
 
@@ -51,6 +55,7 @@ function byDistance({ offsets, heads, data }: RelativeBias, where: Where, note: 
       causal
         ? 'Causal: keys ahead are masked.'
         : 'Bidirectional: negative offsets lie behind the query, positive ones ahead.',
+      where.sentence,
       note.sentence,
     ),
     draw: () =>
@@ -79,12 +84,6 @@ function isStepped(data: Float32Array, n: number): boolean {
   return equal > n / 2;
 }
 
-/** Colours for values around zero, or for values on one side of it. */
-const colours = (data: ArrayLike<number>) =>
-  Array.from(data).every((v) => !(v > 0))
-    ? ({ colorScale: 'sequential' } as const)
-    : ({ colorScale: 'diverging' } as const);
-
 function asMatrix({ offsets, data }: RelativeBias, where: Where, note: Start): Figure {
   const all = offsets.length;
   const causal = offsets[all - 1] === 0;
@@ -97,39 +96,21 @@ function asMatrix({ offsets, data }: RelativeBias, where: Where, note: Start): F
     caption: sentences(
       'A row is a query, a column a key. Every diagonal has one colour, because only the distance counts.',
       causal && 'Keys ahead of the query are grey: the causal mask hides them.',
+      where.sentence,
       note.sentence,
     ),
     draw: () => {
-      const cells = Float64Array.from({ length: n * n }, (_, i) => {
-        const offset = (i % n) - Math.floor(i / n);
-        return causal && offset > 0 ? Number.NaN : data[zero + offset]!;
-      });
-      return heatmap({ title, subtitle: facts(`the first ${n} positions`, note.fact), ...pairGrid(n, cells) }, square);
+      // In a causal row there is nothing for offsets ahead, where nothing is visible.
+      const cells = Array.from({ length: n * n }, (_, i) => data[zero + (i % n) - Math.floor(i / n)]!);
+      return heatmap(
+        {
+          title,
+          subtitle: facts(`the first ${n} positions`, note.fact),
+          ...pairGrid(n, visible(n, cells, causal), logits),
+        },
+        square,
+      );
     },
-  };
-}
-
-/** Queries downward, keys across. */
-const pairGrid = (n: number, data: ArrayLike<number>) => ({
-  x: { label: 'key position' },
-  y: { label: 'query position' },
-  rows: n,
-  cols: n,
-  data,
-  ...colours(data),
-  valueLabel: 'bias (logits)',
-});
-
-function ofPositions({ positions: n, data }: NonNullable<Group['bias']>, where: Where, note: Start): Figure {
-  const title = `Bias of head 0 without content${where.text}`;
-  return {
-    name: `bias-positions${where.suffix}`,
-    title,
-    caption: sentences(
-      'What is added to the scores when queries, keys and inputs are zero: the share of the bias that positions alone decide.',
-      note.sentence,
-    ),
-    draw: () => heatmap({ title, subtitle: facts(`${n} positions`, note.fact), ...pairGrid(n, data) }, square),
   };
 }
 
@@ -138,7 +119,11 @@ function scales({ heads, positions, data }: NonNullable<Group['scale']>, where: 
   return {
     name: `scale${where.suffix}`,
     title,
-    caption: sentences('Every score of a query at this position is multiplied by this factor.', note.sentence),
+    caption: sentences(
+      'Every score of a query at this position is multiplied by this factor.',
+      where.sentence,
+      note.sentence,
+    ),
     draw: () =>
       lineChart({
         title,
@@ -152,11 +137,45 @@ function scales({ heads, positions, data }: NonNullable<Group['scale']>, where: 
   };
 }
 
-function fromTable(part: Part, table: NamedTable, several: boolean): Figure[] {
-  const title = capitalised(several ? `${table.name}: ${part.name}` : table.name);
+function scalesByHead({ data }: NonNullable<Group['scale']>, where: Where, note: Start): Figure {
+  const title = `Factor on the scores by head${where.text}`;
+  return {
+    name: `scale${where.suffix}`,
+    title,
+    caption: sentences(
+      'Every score of a head is multiplied by its factor: above 1 attention is sharper, below 1 it is spread out.',
+      where.sentence,
+      note.sentence,
+    ),
+    draw: () =>
+      barChart({
+        title,
+        x: { label: 'factor' },
+        bars: Array.from(data, (value, h) => ({ name: `head ${h}`, value })),
+      }),
+  };
+}
+
+function fromTable(part: Part, table: NamedTable, { parts, dims: { causal } }: Inspection): Figure[] {
+  const title = capitalised(parts.length > 1 ? `${table.name}: ${part.name}` : table.name);
   if (table.quantity === 'bucket') return [buckets(table, title)];
   if (table.quantity === 'slope' && table.shape.length === 1 && table.shape[0]! <= 200) return [slopes(table, title)];
+  if (table.quantity === 'value' && table.axes.join() === 'query,key' && table.shape[0] === table.shape[1])
+    return [ofPairs(table, title, causal)];
   return [];
+}
+
+function ofPairs({ name, shape, data }: NamedTable, title: string, causal: boolean): Figure {
+  const n = shape[0]!;
+  return {
+    name: 'pairs',
+    title,
+    caption: sentences(
+      'A row is a query, a column a key.',
+      causal && 'Keys ahead of the query are grey: the causal mask hides them.',
+    ),
+    draw: () => heatmap({ title, ...pairGrid(n, visible(n, data, causal), name) }, square),
+  };
 }
 
 function buckets({ data, start = [0] }: NamedTable, title: string): Figure {

@@ -1,29 +1,57 @@
-/** Pictures of the vectors that `embed` adds. */
+/** Pictures of the vectors that `embed` and `infuse` add. */
 import { heatmap } from '@posenc/plots';
 import { short, spread } from '../../ui/numbers.ts';
-import { atInitialisation, type Drawer, facts, sentences, square } from './figure.ts';
+import type { Vectors } from '../measure.ts';
+import { atInitialisation, type Drawer, type Figure, facts, type Start, sentences, square } from './figure.ts';
+import { isFirstOfKind, whereOf } from './where.ts';
 
 /** More channels than this cannot be told apart in the width of a picture. */
 const mostChannels = 128;
 
+/** `embed` first, then the `infuse` of every kind of layer. */
 export const embeddingFigures: Drawer = (inspection) => {
-  const { embed, positions } = inspection.measured;
-  if (!embed) return [];
-  const { table, width } = embed;
-  const columns = Math.min(width, mostChannels);
+  const { embed, groups } = inspection.measured;
   const note = atInitialisation(inspection);
-  const [added, alike] = [
-    'What is added to the embedding at each position',
-    'How alike the vectors of two positions are',
-  ];
+  const words = {
+    file: 'embedding',
+    added: 'What is added to the embedding at each position',
+    to: 'its token’s embedding',
+  };
+  const infused = groups.filter(isFirstOfKind).flatMap((group) => {
+    if (!group.infuse) return [];
+    const { text, suffix, sentence } = whereOf(group, inspection.measured);
+    const subject = {
+      file: `infused${suffix}`,
+      added: `What is added before queries and keys are made${text}`,
+      to: 'what queries and keys are made of; values do not see it',
+      sentence,
+    };
+    return figuresOfVectors(group.infuse, inspection.measured.positions, subject, note);
+  });
+  return [...(embed ? figuresOfVectors(embed, inspection.measured.positions, words, note) : []), ...infused];
+};
+
+interface Subject {
+  readonly file: string;
+  readonly added: string;
+  /** What a vector is added to. */
+  readonly to: string;
+  readonly sentence?: string | undefined;
+}
+
+function figuresOfVectors({ table, width }: Vectors, positions: number, subject: Subject, note: Start): Figure[] {
+  const columns = Math.min(width, mostChannels);
+  const { file, added, to } = subject;
+  const alike = 'How alike the vectors of two positions are';
   return [
     {
-      name: 'embedding',
+      name: file,
       title: added,
       caption: sentences(
-        'A row is the vector that one position adds to its token’s embedding, a column one channel.',
+        `A row is the vector that one position adds to ${to}; a column is one channel.`,
         columns < width && `The first ${columns} of ${width} channels.`,
         'Only this vector tells the model where a token stands.',
+        subject.sentence,
         note.sentence,
       ),
       draw: () =>
@@ -40,11 +68,12 @@ export const embeddingFigures: Drawer = (inspection) => {
         }),
     },
     {
-      name: 'embedding-similarity',
+      name: `${file}-similarity`,
       title: alike,
       caption: sentences(
         'Cosine of the angle between the vectors of two positions: 1 on the diagonal, where a position meets itself.',
         'Bands along the diagonal mean that the distance can be read off; no pattern means that no position knows its neighbours.',
+        subject.sentence,
         note.sentence,
       ),
       draw: () => {
@@ -68,7 +97,7 @@ export const embeddingFigures: Drawer = (inspection) => {
       },
     },
   ];
-};
+}
 
 /** Cosine similarity of the given rows, row-major; not a number where a row is zero. */
 export function cosines(table: Float32Array, width: number, rows: readonly number[]): Float64Array {

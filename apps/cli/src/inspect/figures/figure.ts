@@ -1,5 +1,6 @@
 /** One picture of an encoding: the file it goes to, and how to read it. */
 import type { Inspection } from '../inspection.ts';
+import { awakenedStd } from '../measure.ts';
 
 export interface Figure {
   /** File name without extension, unique in its set. */
@@ -28,9 +29,14 @@ export interface Start {
   readonly sentence: Maybe;
 }
 
-export const atInitialisation = ({ paramCount }: Inspection): Start => ({
-  fact: paramCount > 0 && 'at initialisation (seed 0)',
-  sentence: paramCount > 0 && 'This is how it starts, drawn with seed 0; training changes it.',
+export const atInitialisation = ({ measured: { parameters } }: Inspection): Start => ({
+  fact:
+    parameters !== 'none' && (parameters === 'initial' ? 'at initialisation (seed 0)' : 'random parameters (seed 0)'),
+  sentence:
+    parameters !== 'none' &&
+    (parameters === 'initial'
+      ? 'This is how it starts, drawn with seed 0; training changes it.'
+      : `It starts at zero and so does nothing yet: here those parameters are drawn from N(0, ${awakenedStd}²), seed 0, to show what they can do.`),
 });
 
 /** For grids of as many rows as columns: their cells come out square. */

@@ -1,6 +1,7 @@
 /** Which pictures an encoding gets: decided by what it has and does, never by its name. */
 import type { Inspection } from '../inspection.ts';
 import { biasFigures } from './bias.ts';
+import { contentFigures } from './content.ts';
 import { embeddingFigures } from './embedding.ts';
 import type { Figure } from './figure.ts';
 import { frequencyFigures } from './frequencies.ts';
@@ -9,7 +10,7 @@ import { rotationFigures } from './rotation.ts';
 export type { Figure } from './figure.ts';
 
 /** In the order in which they explain each other. */
-const drawers = [embeddingFigures, frequencyFigures, rotationFigures, biasFigures];
+const drawers = [embeddingFigures, frequencyFigures, rotationFigures, biasFigures, contentFigures];
 
 export function figuresOf(inspection: Inspection): Figure[] {
   const figures = drawers.flatMap((draw) => draw(inspection));

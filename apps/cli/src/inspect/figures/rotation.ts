@@ -1,30 +1,18 @@
 /** Pictures of what `rotate` was seen to do, whatever it states about itself. */
 import { heatmap, lineChart } from '@posenc/plots';
 import { short } from '../../ui/numbers.ts';
-import type { Group, Measured } from '../measure.ts';
 import type { Rotation } from '../rotation.ts';
-import { layersText } from '../words.ts';
 import { atInitialisation, type Drawer, type Figure, facts, type Start, sentences, square } from './figure.ts';
+import { isFirstOfKind, type Where, whereOf } from './where.ts';
 
 export const rotationFigures: Drawer = (inspection) =>
-  inspection.measured.groups.flatMap((group) => {
+  inspection.measured.groups.filter(isFirstOfKind).flatMap((group) => {
     const { rotation } = group;
     if (!rotation) return [];
     const where = whereOf(group, inspection.measured);
     const note = atInitialisation(inspection);
     return [matrix(rotation, where, note), products(rotation, where, note), similarity(rotation, where, note)];
   });
-
-/** Added to titles and files when not all layers do the same. */
-export interface Where {
-  readonly text: string;
-  readonly suffix: string;
-}
-
-export function whereOf({ layers }: Group, { groups }: Measured): Where {
-  if (groups.length === 1) return { text: '', suffix: '' };
-  return { text: `, ${layersText(layers)}`, suffix: `-layer-${layers[0]}` };
-}
 
 function matrix(rotation: Rotation, where: Where, note: Start): Figure {
   const { pairs, still, headDim, width, sameInAllHeads } = rotation;
@@ -42,6 +30,7 @@ function matrix(rotation: Rotation, where: Where, note: Start): Figure {
       first && still > 0 && `${still} of ${headDim} channels do not turn at all.`,
       !pairs && 'This is not a set of turns in planes of two channels.',
       !sameInAllHeads && 'Head 0; heads differ.',
+      where.sentence,
       note.sentence,
     ),
     draw: () =>
@@ -75,6 +64,7 @@ function products({ products: { positions: n, data } }: Rotation, where: Where, 
       uneven < 1e-4
         ? 'Every diagonal has one colour: the positions are gone, and only the distance is left.'
         : 'Diagonals are not of one colour: more than the distance counts.',
+      where.sentence,
       note.sentence,
     ),
     draw: () =>
@@ -107,6 +97,7 @@ function similarity(rotation: Rotation, where: Where, note: Start): Figure {
       lengthError < 1e-4
         ? 'Lengths are kept: only the angle between query and key changes.'
         : `Lengths are not kept: they change by up to ${short(100 * lengthError, 2)} %.`,
+      where.sentence,
       note.sentence,
     ),
     draw: () =>
