@@ -8,7 +8,7 @@ import { accumulate, multiply, writeRow } from './attention';
 import { BLOCK, firstKey, lastKey, padded, Problem, ROW, SQUARE } from './attention-problem';
 import { addToBias, biasRow, findRuns, finishScores, keptWeights, keyPlaces } from './attention-scores';
 import { exp4 } from './math';
-import { packA, packB } from './matmul';
+import { packA, packB } from './pack';
 import { at, laneSum, madd, splat, threadScratch } from './simd';
 
 /** Bytes of scratch per thread that `attentionGrad` needs. */

@@ -9,10 +9,11 @@
 import { BLOCK, firstKey, lastKey, padded, Problem, ROW, SQUARE } from './attention-problem';
 import { findRuns, finishScores, keptWeights, keyPlaces } from './attention-scores';
 import { exp1, log1 } from './math';
-import { packA, tile6x8 } from './matmul';
+import { MR, packA } from './pack';
 import { rowMax } from './reduce';
 import { at, splat, threadScratch } from './simd';
 import { expInto } from './softmax';
+import { multiplyPanels } from './tiles';
 
 /** Bytes of scratch per thread that `attention` needs. */
 export function attentionScratchBytes(Dr: i32, Dv: i32): i32 {
@@ -97,21 +98,21 @@ function dropRow(p: Problem, weights: usize, row: i32, j0: i32, cols: i32): void
     v128.store(at(weights, j), f32x4.mul(v128.load(at(weights, j)), keptWeights(p, row, j0 + j)));
 }
 
-/** to = panels of A times panels of B: rows by cols, inner length K. `panel`: inner length of the whole panels of B. */
+/** to = panels of A times panels of B: rows by cols, inner length K. `depth`: inner length of the whole panels of B. */
 @inline
-export function multiply(to: usize, stride: i32, a: usize, b: usize, rows: i32, cols: i32, K: i32, panel: i32): void {
-  for (let n = 0; n < cols; n += 8) {
-    for (let m = 0; m < rows; m += 6)
-      tile6x8(at(a, m * K), b + ((<usize>n * <usize>panel) << 2), at(to, m * stride + n), K, stride, false);
-  }
+export function multiply(to: usize, stride: i32, a: usize, b: usize, rows: i32, cols: i32, K: i32, depth: i32): void {
+  multiplyPanels(a, b, to, roundUp(rows, MR), padded(cols), K, depth, stride, false, 0);
 }
 
 @inline
-export function accumulate(to: usize, stride: i32, a: usize, b: usize, rows: i32, cols: i32, K: i32, panel: i32): void {
-  for (let n = 0; n < cols; n += 8) {
-    for (let m = 0; m < rows; m += 6)
-      tile6x8(at(a, m * K), b + ((<usize>n * <usize>panel) << 2), at(to, m * stride + n), K, stride, true);
-  }
+export function accumulate(to: usize, stride: i32, a: usize, b: usize, rows: i32, cols: i32, K: i32, depth: i32): void {
+  multiplyPanels(a, b, to, roundUp(rows, MR), padded(cols), K, depth, stride, true, 0);
+}
+
+/** There is room for whole tiles. */
+@inline
+function roundUp(count: i32, unit: i32): i32 {
+  return ((count + unit - 1) / unit) * unit;
 }
 
 /** to = factor·from */

@@ -1,5 +1,5 @@
 /** Permutations of axes, for elements of four bytes. */
-import { transpose4 } from './matmul';
+import { transpose4 } from './pack';
 import { at } from './simd';
 
 /** Output rows one item turns: a cache line of the input. */

@@ -40,8 +40,10 @@ export async function createPool(
   module: WebAssembly.Module,
   memory: WebAssembly.Memory,
   threads: number,
+  wide: boolean,
 ): Promise<Pool> {
   const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+  (exports.setWide as (wide: number) => void)(Number(wide));
   const kernelNames = Object.keys(exports).filter((name) => typeof exports[name] === 'function');
   const kernels = kernelNames.map((name) => exports[name] as KernelFunction);
   const indexOf = new Map(kernelNames.map((name, i) => [name, i]));
@@ -50,7 +52,7 @@ export async function createPool(
   // They join when they are up: nothing waits for them.
   const workers: Thread[] = [];
   for (let thread = 1; thread < threads; thread++)
-    workers.push(await startWorker({ module, memory, kernelNames, thread }));
+    workers.push(await startWorker({ module, memory, kernelNames, thread, wide }));
   let number = 0;
 
   function run(name: string, total: number, grain: number, args: readonly number[]): void {

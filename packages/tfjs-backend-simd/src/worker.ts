@@ -6,14 +6,16 @@ export interface WorkerStart {
   readonly memory: WebAssembly.Memory;
   readonly kernelNames: readonly string[];
   readonly thread: number;
+  readonly wide: boolean;
 }
 
 /** About 50 µs: a training step has its kernels closer together than that. */
 const spins = 20_000;
 
-function serve({ module, memory, kernelNames, thread }: WorkerStart): never {
+function serve({ module, memory, kernelNames, thread, wide }: WorkerStart): never {
   const { exports } = new WebAssembly.Instance(module, { env: { memory } });
   (exports.setThread as (index: number) => void)(thread);
+  (exports.setWide as (wide: number) => void)(Number(wide));
   const kernels = kernelNames.map((name) => exports[name] as KernelFunction);
   const task = viewTask(memory);
   for (;;) {
