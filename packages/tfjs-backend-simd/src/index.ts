@@ -9,11 +9,10 @@ import {
 import { createAllocator } from './allocator.ts';
 import { SimdBackend } from './backend.ts';
 import { installKernels } from './kernels/index.ts';
-import { hasRelaxedSimd, loadModule, type Variant } from './module.ts';
+import { hasRelaxedSimd, loadModule, type Variant, widen } from './module.ts';
 import { createPool } from './pool.ts';
 import { firstFreeAddress } from './task.ts';
-import { defaultThreads } from './threads.ts';
-import { prefersWide, widen } from './wide.ts';
+import { checkThreads, defaultThreads } from './threads.ts';
 
 export { SimdBackend } from './backend.ts';
 export type { Variant } from './module.ts';
@@ -49,14 +48,13 @@ export async function useSimd(options: SimdOptions = {}): Promise<SimdInfo> {
     variant: options.variant ?? (hasRelaxedSimd() ? 'relaxed' : 'plain'),
     threads: options.threads ?? defaultThreads(),
   } as const;
-  if (!Number.isInteger(info.threads) || info.threads < 1)
-    throw new RangeError(`threads must be a whole number from 1, not ${info.threads}`);
+  checkThreads(info.threads);
   if (current && (current.variant !== info.variant || current.threads !== info.threads)) removeBackend('simd');
   if (!findBackendFactory('simd')) {
-    const widened = (options.wide ?? globalThis.process?.env?.POSENC_SIMD_WIDE === '1') && (await widen());
-    const first = [await createBackend(info, widened)];
+    if (options.wide ?? globalThis.process?.env?.POSENC_SIMD_WIDE === '1') widen();
+    const first = [await createBackend(info)];
     // Whoever disposes the backend (tf.engine().reset()) gets another one next, not one whose threads have gone.
-    registerBackend('simd', () => first.pop() ?? createBackend(info, widened), 0);
+    registerBackend('simd', () => first.pop() ?? createBackend(info), 0);
     installKernelsOnce();
   }
   current = info;
@@ -64,10 +62,9 @@ export async function useSimd(options: SimdOptions = {}): Promise<SimdInfo> {
   return info;
 }
 
-async function createBackend({ variant, threads }: SimdInfo, widened: boolean): Promise<SimdBackend> {
+async function createBackend({ variant, threads }: SimdInfo): Promise<SimdBackend> {
   const memory = new WebAssembly.Memory({ initial: 256, maximum: 65536, shared: true });
-  const module = await loadModule(variant);
-  const pool = await createPool(module, memory, threads, widened && prefersWide(module, memory));
+  const pool = createPool(await loadModule(variant), memory, threads);
   return new SimdBackend(memory, createAllocator(memory, firstFreeAddress), pool);
 }
 

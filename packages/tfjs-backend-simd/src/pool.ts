@@ -3,6 +3,7 @@ import {
   closed,
   DONE,
   FAILED,
+  JOINED,
   KERNEL,
   type KernelFunction,
   maxArguments,
@@ -19,6 +20,8 @@ import type { WorkerStart } from './worker.ts';
 export interface Pool {
   /** Threads that may take part, this one included. */
   readonly threads: number;
+  /** Those that are up already, this one included. */
+  readonly joined: number;
   /**
    * Runs kernel(begin, end, ...args) over [0, total). Worth less than `grain` items, a part is not given away.
    * Every item's result depends on the item alone, never on where a part begins.
@@ -36,14 +39,8 @@ interface Thread {
 /** About 50 µs of looking at the counter before this thread sleeps until the last part is done. */
 const spins = 20_000;
 
-export async function createPool(
-  module: WebAssembly.Module,
-  memory: WebAssembly.Memory,
-  threads: number,
-  wide: boolean,
-): Promise<Pool> {
+export function createPool(module: WebAssembly.Module, memory: WebAssembly.Memory, threads: number): Pool {
   const { exports } = new WebAssembly.Instance(module, { env: { memory } });
-  (exports.setWide as (wide: number) => void)(Number(wide));
   const kernelNames = Object.keys(exports).filter((name) => typeof exports[name] === 'function');
   const kernels = kernelNames.map((name) => exports[name] as KernelFunction);
   const indexOf = new Map(kernelNames.map((name, i) => [name, i]));
@@ -51,8 +48,7 @@ export async function createPool(
   const { control, args: shared } = task;
   // They join when they are up: nothing waits for them.
   const workers: Thread[] = [];
-  for (let thread = 1; thread < threads; thread++)
-    workers.push(await startWorker({ module, memory, kernelNames, thread, wide }));
+  for (let thread = 1; thread < threads; thread++) workers.push(startWorker({ module, memory, kernelNames, thread }));
   let number = 0;
 
   function run(name: string, total: number, grain: number, args: readonly number[]): void {
@@ -92,6 +88,9 @@ export async function createPool(
 
   return {
     threads,
+    get joined() {
+      return 1 + Atomics.load(control, JOINED);
+    },
     run,
     call: (name, ...args) => (exports[name] as (...args: number[]) => number)(...args),
     stop: () => {
@@ -100,10 +99,11 @@ export async function createPool(
   };
 }
 
-async function startWorker(start: WorkerStart): Promise<Thread> {
+/** Node's own modules come from the process: bundlers for browsers would look for imported ones. */
+function startWorker(start: WorkerStart): Thread {
   // .ts from the sources, .js from the published package.
   if (typeof process === 'object' && process.versions?.node) {
-    const { Worker } = await import('node:worker_threads');
+    const { Worker } = process.getBuiltinModule('node:worker_threads');
     const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
     const worker = new Worker(new URL(file, import.meta.url), { workerData: start });
     worker.unref();

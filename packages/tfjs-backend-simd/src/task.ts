@@ -5,7 +5,7 @@
  */
 
 /** Where things stand in the control words (Int32) and the arguments (Float64). */
-export const [WORD, PARTS, DONE, KERNEL, TOTAL, NUM_ARGS, FAILED] = [0, 16, 32, 48, 49, 50, 51];
+export const [WORD, PARTS, DONE, KERNEL, TOTAL, NUM_ARGS, FAILED, JOINED] = [0, 16, 32, 48, 49, 50, 51, 52];
 export const controlAddress = 1024;
 export const controlWords = 64;
 export const argumentAddress = 2048;

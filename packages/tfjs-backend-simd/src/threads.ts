@@ -5,6 +5,19 @@ export function defaultThreads(): number {
     if (!/^[1-9]\d*$/.test(asked)) throw new RangeError(`POSENC_THREADS must be a whole number from 1, not "${asked}"`);
     return Number(asked);
   }
-  const isolated = typeof process === 'object' || globalThis.crossOriginIsolated === true;
-  return isolated ? Math.min(16, navigator.hardwareConcurrency ?? 1) : 1;
+  return canShareMemory() ? Math.min(16, navigator.hardwareConcurrency ?? 1) : 1;
+}
+
+/** Whether other threads may be sent this one's memory: browsers allow it to pages isolated from other origins. */
+const canShareMemory = () => typeof process === 'object' || globalThis.crossOriginIsolated === true;
+
+/** Throws RangeError for what is no number of threads, or more than one where they cannot share memory. */
+export function checkThreads(threads: number): void {
+  if (!Number.isInteger(threads) || threads < 1)
+    throw new RangeError(`threads must be a whole number from 1, not ${threads}`);
+  if (threads > 1 && !canShareMemory())
+    throw new RangeError(
+      `${threads} threads cannot share memory on a page that is not isolated from other origins: serve it with the headers ` +
+        'Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp, or take one thread',
+    );
 }

@@ -1,5 +1,5 @@
 /** A thread of the pool: the same module on the same memory. It spins for a moment after each task, then sleeps. */
-import { type KernelFunction, takeParts, viewTask, WORD } from './task.ts';
+import { JOINED, type KernelFunction, takeParts, viewTask, WORD } from './task.ts';
 
 export interface WorkerStart {
   readonly module: WebAssembly.Module;
@@ -18,6 +18,7 @@ function serve({ module, memory, kernelNames, thread, wide }: WorkerStart): neve
   (exports.setWide as (wide: number) => void)(Number(wide));
   const kernels = kernelNames.map((name) => exports[name] as KernelFunction);
   const task = viewTask(memory);
+  Atomics.add(task.control, JOINED, 1);
   for (;;) {
     const word = Atomics.load(task.control, WORD);
     takeParts(task, kernels);
@@ -29,8 +30,7 @@ function serve({ module, memory, kernelNames, thread, wide }: WorkerStart): neve
 }
 
 if (typeof process === 'object' && process.versions?.node) {
-  const { workerData } = await import('node:worker_threads');
-  serve(workerData as WorkerStart);
+  serve(process.getBuiltinModule('node:worker_threads').workerData as WorkerStart);
 } else {
   globalThis.onmessage = (event: MessageEvent) => serve(event.data as WorkerStart);
 }

@@ -57,7 +57,7 @@ async function shareEverything(): Promise<void> {
   registerBackend('simd', () => kept);
   const run = kept.pool.run.bind(kept.pool);
   kept.pool.run = (kernel, total, _grain, args) => run(kernel, total, 1, args);
-  await new Promise((resolve) => setTimeout(resolve, 1000));
+  while (kept.pool.joined < threads) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 const env = jasmine.getEnv();
