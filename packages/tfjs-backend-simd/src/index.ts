@@ -9,10 +9,11 @@ import {
 import { createAllocator } from './allocator.ts';
 import { SimdBackend } from './backend.ts';
 import { installKernels } from './kernels/index.ts';
-import { hasRelaxedSimd, loadModule, type Variant, widen } from './module.ts';
+import { hasRelaxedSimd, loadModule, type Variant } from './module.ts';
 import { createPool } from './pool.ts';
 import { firstFreeAddress } from './task.ts';
 import { checkThreads, defaultThreads } from './threads.ts';
+import { prefersWide, widen } from './wide.ts';
 
 export { SimdBackend } from './backend.ts';
 export type { Variant } from './module.ts';
@@ -51,10 +52,10 @@ export async function useSimd(options: SimdOptions = {}): Promise<SimdInfo> {
   checkThreads(info.threads);
   if (current && (current.variant !== info.variant || current.threads !== info.threads)) removeBackend('simd');
   if (!findBackendFactory('simd')) {
-    if (options.wide ?? globalThis.process?.env?.POSENC_SIMD_WIDE === '1') widen();
-    const first = [await createBackend(info)];
+    const widened = (options.wide ?? globalThis.process?.env?.POSENC_SIMD_WIDE === '1') && widen();
+    const first = [await createBackend(info, widened)];
     // Whoever disposes the backend (tf.engine().reset()) gets another one next, not one whose threads have gone.
-    registerBackend('simd', () => first.pop() ?? createBackend(info), 0);
+    registerBackend('simd', () => first.pop() ?? createBackend(info, widened), 0);
     installKernelsOnce();
   }
   current = info;
@@ -62,9 +63,10 @@ export async function useSimd(options: SimdOptions = {}): Promise<SimdInfo> {
   return info;
 }
 
-async function createBackend({ variant, threads }: SimdInfo): Promise<SimdBackend> {
+async function createBackend({ variant, threads }: SimdInfo, widened: boolean): Promise<SimdBackend> {
   const memory = new WebAssembly.Memory({ initial: 256, maximum: 65536, shared: true });
-  const pool = createPool(await loadModule(variant), memory, threads);
+  const module = await loadModule(variant);
+  const pool = createPool(module, memory, threads, widened && prefersWide(module, memory));
   return new SimdBackend(memory, createAllocator(memory, firstFreeAddress), pool);
 }
 

@@ -16,15 +16,6 @@ const usesRelaxedSimd = Uint8Array.of(
 
 export const hasRelaxedSimd = (): boolean => WebAssembly.validate(usesRelaxedSimd);
 
-/**
- * Asks V8 to join pairs of 128-bit operations into 256-bit ones when it compiles what comes next. An experiment of V8's,
- * in Node only; elsewhere nothing happens.
- */
-export function widen(): void {
-  if (typeof process !== 'object' || !process.versions?.v8) return;
-  process.getBuiltinModule('node:v8').setFlagsFromString('--experimental-wasm-revectorize');
-}
-
 export async function loadModule(variant: Variant): Promise<WebAssembly.Module> {
   if (import.meta.url.endsWith('.ts')) await buildFromSources();
   const url = variant === 'relaxed' ? new URL('../wasm/relaxed.wasm', import.meta.url) : plainUrl();

@@ -39,8 +39,15 @@ interface Thread {
 /** About 50 µs of looking at the counter before this thread sleeps until the last part is done. */
 const spins = 20_000;
 
-export function createPool(module: WebAssembly.Module, memory: WebAssembly.Memory, threads: number): Pool {
+/** `wide`: the tile for registers of 256 bits is the faster one here. */
+export function createPool(
+  module: WebAssembly.Module,
+  memory: WebAssembly.Memory,
+  threads: number,
+  wide: boolean,
+): Pool {
   const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+  (exports.setWide as (wide: number) => void)(Number(wide));
   const kernelNames = Object.keys(exports).filter((name) => typeof exports[name] === 'function');
   const kernels = kernelNames.map((name) => exports[name] as KernelFunction);
   const indexOf = new Map(kernelNames.map((name, i) => [name, i]));
@@ -48,7 +55,8 @@ export function createPool(module: WebAssembly.Module, memory: WebAssembly.Memor
   const { control, args: shared } = task;
   // They join when they are up: nothing waits for them.
   const workers: Thread[] = [];
-  for (let thread = 1; thread < threads; thread++) workers.push(startWorker({ module, memory, kernelNames, thread }));
+  for (let thread = 1; thread < threads; thread++)
+    workers.push(startWorker({ module, memory, kernelNames, thread, wide }));
   let number = 0;
 
   function run(name: string, total: number, grain: number, args: readonly number[]): void {

@@ -18,10 +18,9 @@ function knowsWide(): boolean {
 }
 
 /** Sets the flag for all WebAssembly that is compiled from now on; false where that is not known to work. */
-export async function widen(): Promise<boolean> {
+export function widen(): boolean {
   if (!knowsWide()) return false;
-  const { setFlagsFromString } = await import('node:v8');
-  setFlagsFromString('--experimental-wasm-revectorize');
+  process.getBuiltinModule('node:v8').setFlagsFromString('--experimental-wasm-revectorize');
   return true;
 }
 
