@@ -1,6 +1,7 @@
 /** TensorFlow.js backend `simd`. `await useSimd()` registers it, makes it current and says what it runs on. */
 import {
   copyRegisteredKernels,
+  findBackend,
   findBackendFactory,
   registerBackend,
   removeBackend,
@@ -36,9 +37,11 @@ export interface SimdOptions {
 export interface SimdInfo {
   readonly variant: Variant;
   readonly threads: number;
+  /** Registers of 256 bits are in use. Makes no difference to any bit. */
+  readonly wide: boolean;
 }
 
-let current: SimdInfo | undefined;
+let current: Omit<SimdInfo, 'wide'> | undefined;
 
 /**
  * Registers the backend `simd` and makes it current. A second call with other options replaces the backend, and with it
@@ -60,10 +63,10 @@ export async function useSimd(options: SimdOptions = {}): Promise<SimdInfo> {
   }
   current = info;
   await setBackend('simd');
-  return info;
+  return { ...info, wide: (findBackend('simd') as SimdBackend).pool.wide };
 }
 
-async function createBackend({ variant, threads }: SimdInfo, widened: boolean): Promise<SimdBackend> {
+async function createBackend({ variant, threads }: Omit<SimdInfo, 'wide'>, widened: boolean): Promise<SimdBackend> {
   const memory = new WebAssembly.Memory({ initial: 256, maximum: 65536, shared: true });
   const module = await loadModule(variant);
   const pool = createPool(module, memory, threads, widened && prefersWide(module, memory));

@@ -20,6 +20,8 @@ import type { WorkerStart } from './worker.ts';
 export interface Pool {
   /** Threads that may take part, this one included. */
   readonly threads: number;
+  /** The tile for registers of 256 bits is in use. */
+  readonly wide: boolean;
   /** Those that are up already, this one included. */
   readonly joined: number;
   /**
@@ -96,6 +98,7 @@ export function createPool(
 
   return {
     threads,
+    wide,
     get joined() {
       return 1 + Atomics.load(control, JOINED);
     },
