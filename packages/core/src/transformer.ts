@@ -11,6 +11,7 @@ import { type Cache, cacheTensors, type LayerCache } from './cache.ts';
 import { dimsOf, type ModelConfig } from './config.ts';
 import type { Dims, Encoding, LayerHooks, ParamSpec, ParamSpecs } from './encoding.ts';
 import { PosencError } from './errors.ts';
+import { withShapesChecked } from './hook-shapes.ts';
 import { type Input, place } from './input.ts';
 import { activations } from './kernels/activation.ts';
 import { dropout } from './kernels/dropout.ts';
@@ -27,7 +28,7 @@ export interface Transformer {
   readonly encoding: Encoding;
   /** Every parameter by path: `layers.0.attention.query.weight` … and the encoding's under `encoding.`. */
   readonly params: ParamSpecs;
-  /** Logits [B, T, V]; with a cache, of the new tokens only, and the cache that goes on from them. */
+  /** Logits [B, T, V]; with a cache, of the new tokens only, and the cache that goes on from them. PosencError when a hook returns another shape than it must. */
   forward(params: Params, input: Input, options?: ForwardOptions): Output;
 }
 
@@ -51,8 +52,9 @@ export function createTransformer(config: ModelConfig, encoding: Encoding): Tran
     throw new PosencError('this encoding needs a causal stack, and the model is bidirectional: set "causal": true');
   const dims = dimsOf(config);
   const params = { ...modelParams(config), ...withPrefix(encoding.params, 'encoding') };
+  const checked = withShapesChecked(encoding, 'the encoding', dims);
   const forward = (weights: Params, input: Input, options: ForwardOptions = {}) =>
-    run(config, encoding, weights, input, options);
+    run(config, checked, weights, input, options);
   return { config, dims, encoding, params, forward };
 }
 
@@ -176,7 +178,7 @@ function selfAttention(x: Tensor2D, path: string, hooks: LayerHooks, scope: Laye
 function mlp(x: Tensor2D, path: string, scope: Scope): Tensor2D {
   const { gated, apply } = activations[scope.c.activation]!;
   const up = linear(x, `${path}.up`, scope);
-  const hidden = gated ? (tf.mul(apply(linear(x, `${path}.gate`, scope)), up) as Tensor2D) : apply(up);
+  const hidden = gated ? apply(linear(x, `${path}.gate`, scope), up) : apply(up);
   return linear(hidden, `${path}.down`, scope);
 }
 

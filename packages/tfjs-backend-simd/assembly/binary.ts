@@ -1,8 +1,8 @@
 /** out = f(a, b) with broadcasting. Comparisons give bytes 0 and 1. */
 import { at, loadPart, storePart } from './simd';
 
-/** Operations from here on are comparisons. The order is that of src/kernels/binary.ts. */
-const FIRST_COMPARISON: i32 = 7;
+/** Operations before this one give numbers (7 to 9 of integers), the others are comparisons. The order is that of src/kernels/binary.ts. */
+const FIRST_COMPARISON: i32 = 10;
 
 /**
  * All elements in one line; stride 0: an operand is one number. Items are groups of four: tensors have room to the next
@@ -78,6 +78,9 @@ function line(op: i32, a: usize, an: i32, b: usize, bn: i32, out: usize, n: i32)
   else if (op == 4) each(4, a, an, b, bn, out, n);
   else if (op == 5) each(5, a, an, b, bn, out, n);
   else if (op == 6) each(6, a, an, b, bn, out, n);
+  else if (op == 7) each(7, a, an, b, bn, out, n);
+  else if (op == 8) each(8, a, an, b, bn, out, n);
+  else if (op == 9) each(9, a, an, b, bn, out, n);
   else compare(op, a, an, b, bn, out, n);
 }
 
@@ -111,6 +114,9 @@ function apply(op: i32, x: v128, y: v128): v128 {
   if (op == 3) return f32x4.div(x, y);
   if (op == 4) return f32x4.max(x, y);
   if (op == 5) return f32x4.min(x, y);
+  if (op == 7) return i32x4.add(x, y);
+  if (op == 8) return i32x4.sub(x, y);
+  if (op == 9) return i32x4.mul(x, y);
   const difference = f32x4.sub(x, y);
   return f32x4.mul(difference, difference);
 }
@@ -130,11 +136,11 @@ function compare(op: i32, a: usize, an: i32, b: usize, bn: i32, out: usize, n: i
 
 @inline
 function holds(op: i32, x: v128, y: v128): v128 {
-  if (op == 7) return f32x4.gt(x, y);
-  if (op == 8) return f32x4.ge(x, y);
-  if (op == 9) return f32x4.lt(x, y);
-  if (op == 10) return f32x4.le(x, y);
-  if (op == 11) return f32x4.eq(x, y);
+  if (op == 10) return f32x4.gt(x, y);
+  if (op == 11) return f32x4.ge(x, y);
+  if (op == 12) return f32x4.lt(x, y);
+  if (op == 13) return f32x4.le(x, y);
+  if (op == 14) return f32x4.eq(x, y);
   return f32x4.ne(x, y);
 }
 

@@ -1,4 +1,4 @@
-/** GELU (Hendrycks & Gimpel 2016), x·Φ(x), and its tanh approximation; SiLU, x·σ(x). Items are groups of four. */
+/** GELU (Hendrycks & Gimpel 2016), x·Φ(x), and its tanh approximation; SiLU, x·σ(x); alone or as a gate (Shazeer 2020). Items are groups of four. */
 import { erf4, exp4, sigmoid4 } from './math';
 import { madd, splat } from './simd';
 
@@ -18,6 +18,37 @@ export function geluGrad(begin: i32, end: i32, kind: i32, dy: usize, x: usize, d
     const g = gate(kind, u);
     const slope = madd(u, gateSlope(kind, u, g), g);
     v128.store(dx + i, f32x4.mul(v128.load(dy + i), slope));
+  }
+}
+
+/** y = act(gate)·up */
+export function gatedActivation(begin: i32, end: i32, kind: i32, gates: usize, up: usize, y: usize): void {
+  for (let item = begin; item < end; item++) {
+    const i = (<usize>item) << 4;
+    const u = v128.load(gates + i);
+    v128.store(y + i, f32x4.mul(f32x4.mul(u, gate(kind, u)), v128.load(up + i)));
+  }
+}
+
+/** dGate = dy·up·act′(gate), dUp = dy·act(gate) */
+export function gatedActivationGrad(
+  begin: i32,
+  end: i32,
+  kind: i32,
+  dy: usize,
+  gates: usize,
+  up: usize,
+  dGate: usize,
+  dUp: usize,
+): void {
+  for (let item = begin; item < end; item++) {
+    const i = (<usize>item) << 4;
+    const d = v128.load(dy + i);
+    const u = v128.load(gates + i);
+    const g = gate(kind, u);
+    const slope = madd(u, gateSlope(kind, u, g), g);
+    v128.store(dGate + i, f32x4.mul(f32x4.mul(d, v128.load(up + i)), slope));
+    v128.store(dUp + i, f32x4.mul(d, f32x4.mul(u, g)));
   }
 }
 

@@ -58,6 +58,14 @@ export function log4(x: v128): v128 {
   return v128.bitselect(splat(NaN), p, v128.or(f32x4.lt(x, splat(0)), f32x4.ne(x, x)));
 }
 
+/** log(1 + x), exact where 1 + x loses most of x (Kahan): log(u)·x/(u − 1), u the rounded 1 + x. */
+@inline
+export function log1p4(x: v128): v128 {
+  const u = f32x4.add(x, splat(1));
+  const value = f32x4.mul(log4(u), f32x4.div(x, f32x4.sub(u, splat(1))));
+  return v128.bitselect(x, value, v128.or(f32x4.eq(u, splat(1)), f32x4.eq(x, splat(Infinity))));
+}
+
 /** 1/(1 + e^−x) */
 @inline
 export function sigmoid4(x: v128): v128 {

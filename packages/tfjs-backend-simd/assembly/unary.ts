@@ -1,5 +1,5 @@
 /** y = f(x), element by element. Items are groups of four: tensors have room to the next multiple of 64 bytes. */
-import { erf4, exp4, log4, sigmoid4, tanh4 } from './math';
+import { erf4, exp4, log1p4, log4, sigmoid4, tanh4 } from './math';
 import { splat } from './simd';
 
 /** The order of src/kernels/unary.ts. */
@@ -17,6 +17,10 @@ export function unary(begin: i32, end: i32, op: i32, x: usize, y: usize, alpha: 
   else if (op == 10) each(10, begin, end, x, y, alpha);
   else if (op == 11) each(11, begin, end, x, y, alpha);
   else if (op == 12) each(12, begin, end, x, y, alpha);
+  else if (op == 13) each(13, begin, end, x, y, alpha);
+  else if (op == 14) each(14, begin, end, x, y, alpha);
+  else if (op == 15) each(15, begin, end, x, y, alpha);
+  else if (op == 16) each(16, begin, end, x, y, alpha);
 }
 
 @inline
@@ -45,6 +49,15 @@ function apply(op: i32, x: v128, alpha: f32): v128 {
   if (op == 9) return tanh4(x);
   if (op == 10) return erf4(x);
   if (op == 11) return f32x4.max(splat(0), x);
+  if (op == 12) return step4(x, alpha);
+  if (op == 13) return log1p4(x);
+  if (op == 14) return f32x4.floor(x);
+  if (op == 15) return f32x4.ceil(x);
+  return f32x4.nearest(x);
+}
+
+@inline
+function step4(x: v128, alpha: f32): v128 {
   const stepped = v128.bitselect(splat(1), splat(alpha), f32x4.gt(x, splat(0)));
   return v128.bitselect(stepped, x, f32x4.eq(x, x));
 }

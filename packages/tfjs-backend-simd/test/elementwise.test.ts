@@ -8,6 +8,7 @@ import { agree, seeds, shapes, tensorOf, wildTensorOf } from './agree.ts';
 const unary = {
   ...{ abs: tf.abs, neg: tf.neg, square: tf.square, sqrt: tf.sqrt, rsqrt: tf.rsqrt, reciprocal: tf.reciprocal },
   ...{ exp: tf.exp, log: tf.log, sigmoid: tf.sigmoid, tanh: tf.tanh, erf: tf.erf, relu: tf.relu },
+  ...{ log1p: tf.log1p, floor: tf.floor, ceil: tf.ceil, round: tf.round },
   ...{ step: (x: tf.Tensor) => tf.step(x, -0.25), step0: (x: tf.Tensor) => tf.step(x) },
 };
 
@@ -28,6 +29,8 @@ test.each(Object.entries(unary))('%s', async (_, op) => {
 test.each([
   ['exp', tf.exp, Math.exp, [-87, 88]],
   ['log', tf.log, Math.log, [1e-6, 50]],
+  ['log1p', tf.log1p, Math.log1p, [-0.99, 3]],
+  ['log1p near 0', tf.log1p, Math.log1p, [-1e-3, 1e-3]],
   ['tanh', tf.tanh, Math.tanh, [-10, 10]],
   ['sigmoid', tf.sigmoid, (x: number) => 1 / (1 + Math.exp(-x)), [-80, 20]],
 ] as const)('%s is right to three units in the last place', async (_, op, exact, [low, high]) => {
@@ -51,6 +54,7 @@ test.each(Object.entries(binary))('%s broadcasts', async (_, op) => {
         shape.map((size, axis) => ((bits >> axis) & 1 ? 1 : size)).slice(bits % (shape.length + 1));
       const [a, b] = [seed & 64 ? shape : thinned(seed), thinned(seed >> 7)];
       await agree(() => op(wildTensorOf(seed, a), wildTensorOf(seed + 1, b)), 3e-7);
+      if (op !== tf.div) await agree(() => op(tensorOf(seed, a, 'int32'), tensorOf(seed + 1, b, 'int32')));
     }),
     { numRuns: 80 },
   );

@@ -23,7 +23,7 @@ const sizes = fc.integer({ min: 1, max: 37 });
 
 test('the kernels are there', async () => {
   await useSimd();
-  for (const name of ['LayerNorm', 'RmsNorm', 'CrossEntropy', 'Gelu', 'Dropout', 'AdamW'])
+  for (const name of ['LayerNorm', 'RmsNorm', 'CrossEntropy', 'Gelu', 'GatedActivation', 'Dropout', 'AdamW'])
     expect(hasKernel(name)).toBe(true);
 });
 
@@ -60,6 +60,18 @@ test.each(['gelu', 'gelu-tanh', 'swiglu'])('%s', async (name) => {
   const x = () => [tf.mul(tensorOf(1, [301, 7]), 6)];
   await agree(() => withGradients((u) => activations[name]!.apply(u as tf.Tensor2D), x(), 2), 3e-6);
   await agree(() => activations[name]!.apply(tf.tensor2d([[0, -0, 50, -50, Number.NaN, 1e-20]])), 1e-6);
+});
+
+test.each(['swiglu', 'geglu', 'geglu-tanh'])('%s as a gate', async (name) => {
+  const { apply } = activations[name]!;
+  await fc.assert(
+    fc.asyncProperty(shapes(2, 2, extent), seeds, async (shape, seed) => {
+      const inputs = () => [tf.mul(tensorOf(seed, shape), 6), tensorOf(seed + 1, shape)];
+      await agree(() => withGradients((...x) => apply(...(x as [tf.Tensor2D, tf.Tensor2D])), inputs(), 2), 3e-6);
+    }),
+  );
+  const wild = (seed: number) => wildTensorOf(seed, [9, 31], false) as tf.Tensor2D;
+  await agree(() => apply(wild(1), wild(2)), 1e-6);
 });
 
 test('AdamW', async () => {

@@ -52,6 +52,8 @@ test('slice, split, unstack, concat, stack, pad, tile', async () => {
         ...(shape[axis] ? tf.unstack(x(), axis) : []),
         tf.concat([x(), tf.slice(x(), rest), x()], axis),
         tf.stack([x(), x()], seed % (shape.length + 1)),
+        tf.stack([x()], -1),
+        ...(shape.every(Boolean) ? tf.unstack(x(), -1) : []),
         tf.tile(x(), reps),
         ...(dtype === 'bool' ? [] : [tf.pad(x(), pads, 7)]),
       ]);

@@ -19,6 +19,19 @@ test.each(Object.entries(ops))('%s over any axes', async (_, op) => {
     for (const axis of shape.keys()) await agree(() => op(tensorOf(1, shape), axis), 2e-5);
 });
 
+test('running sums: the same bits, from either end, with and without the element itself', async () => {
+  await fc.assert(
+    fc.asyncProperty(shapes(1, 4), seeds, fc.boolean(), fc.boolean(), async (shape, seed, exclusive, reverse) => {
+      const axis = seed % shape.length;
+      await agree(() => [
+        tf.cumsum(tensorOf(seed, shape), axis, exclusive, reverse),
+        tf.cumsum(wildTensorOf(seed, shape), shape.length - 1, exclusive, reverse),
+      ]);
+    }),
+  );
+  await agree(() => tf.cumsum(tensorOf(1, [130, 700]), 1));
+});
+
 test('NaN and infinity stay in their row or column', async () => {
   for (const op of Object.values(ops))
     for (const axis of [0, 1]) await agree(() => op(wildTensorOf(5, [37, 41], false), axis), 1e-5);

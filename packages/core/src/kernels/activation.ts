@@ -4,11 +4,14 @@ import type { Tensor2D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 import { ensureGradient, hasKernel, runKernel } from './fused.ts';
 
-type Activation = (x: Tensor2D) => Tensor2D;
+/** act(x); with a second operand act(x) ⊙ up. */
+type Activation = (x: Tensor2D, up?: Tensor2D) => Tensor2D;
+type Kind = 'gelu' | 'gelu-tanh' | 'silu';
 
 /** `composed`, or one kernel where the backend has it. */
-function smooth(kind: 'gelu' | 'gelu-tanh' | 'silu', composed: Activation): Activation {
-  return (x) => {
+function smooth(kind: Kind, composed: (x: Tensor2D) => Tensor2D): Activation {
+  return (x, up) => {
+    if (up) return hasKernel('GatedActivation') ? gated(kind, x, up) : tf.mul<Tensor2D>(composed(x), up);
     if (!hasKernel('Gelu')) return composed(x);
     ensureGradient('Gelu', {
       inputs: ['x'],
@@ -17,6 +20,18 @@ function smooth(kind: 'gelu' | 'gelu-tanh' | 'silu', composed: Activation): Acti
     });
     return runKernel('Gelu', { x }, { kind })[0] as Tensor2D;
   };
+}
+
+function gated(kind: Kind, gate: Tensor2D, up: Tensor2D): Tensor2D {
+  ensureGradient('GatedActivation', {
+    inputs: ['gate', 'up'],
+    outputs: [],
+    backward([dy], [g, u], attributes) {
+      const [dGate, dUp] = runKernel('GatedActivationGrad', { dy: dy!, gate: g!, up: u! }, attributes);
+      return { gate: dGate!, up: dUp! };
+    },
+  });
+  return runKernel('GatedActivation', { gate, up }, { kind })[0] as Tensor2D;
 }
 
 const silu = smooth('silu', (x) => tf.mul(x, tf.sigmoid(x)));

@@ -10,6 +10,8 @@
  * | CrossEntropy | logits [N, V], labels [N] int32 | | loss [N], logSum [N] |
  * | CrossEntropyGrad | dy [N], logits, labels, logSum | | dlogits |
  * | Gelu, GeluGrad | (dy,) x | kind: 'gelu', 'gelu-tanh' or 'silu' | y (dx) |
+ * | GatedActivation | gate, up, alike | kind | act(gate) ⊙ up |
+ * | GatedActivationGrad | dy, gate, up | kind | dgate, dup |
  * | RotatePairs | u [B, heads, T, Dh], cos, sin [B\|1, 1, T, r/2] | from, to: 'half' or 'interleaved', transposed | y |
  * | Dropout | x | rate, keyLow, keyHigh (dropout.ts) | y |
  * | AdamW | theta, m, v, gradient, decay [n], clip [] | beta1, beta2, epsilon, learningRate, step | theta, m, v |

@@ -1,23 +1,31 @@
-/** Elementwise functions of two float32 tensors that broadcast, and Select. Other types run on the cpu backend. */
+/** Elementwise functions of two float32 tensors that broadcast, sums and products of int32, and Select. The rest runs on the cpu backend. */
 import { broadcast_util } from '@tensorflow/tfjs-core';
 import { type Kernel, onCpu, sizeOf } from './kernel.ts';
 
-/** The order of assembly/binary.ts; comparisons last. */
+/** The order of assembly/binary.ts: floats, integers, comparisons. */
 const arithmetic = ['Add', 'Sub', 'Multiply', 'RealDiv', 'Maximum', 'Minimum', 'SquaredDifference'];
+const ofIntegers = ['Add', 'Sub', 'Multiply'];
 const comparisons = ['Greater', 'GreaterEqual', 'Less', 'LessEqual', 'Equal', 'NotEqual'];
 
 const grain = 8192;
 
+const numberOf = (name: string, dtype: string): number => {
+  if (dtype === 'int32') return ofIntegers.includes(name) ? arithmetic.length + ofIntegers.indexOf(name) : -1;
+  const comparison = comparisons.indexOf(name);
+  return comparison < 0 ? arithmetic.indexOf(name) : arithmetic.length + ofIntegers.length + comparison;
+};
+
 const binary =
-  (name: string, op: number): Kernel =>
+  (name: string): Kernel =>
   (args) => {
     const { inputs, backend } = args;
     const [a, b] = [inputs.a!, inputs.b!];
-    if (a.dtype !== 'float32' || b.dtype !== 'float32') return onCpu(name, args);
+    const op = numberOf(name, a.dtype);
+    if ((a.dtype !== 'float32' && a.dtype !== 'int32') || b.dtype !== a.dtype || op < 0) return onCpu(name, args);
     const shape = broadcast_util.assertAndGetBroadcastShape(a.shape, b.shape);
     const axes = collapse(shape, [a.shape, b.shape]);
     if (axes.length > 4) return onCpu(name, args);
-    const out = backend.output(shape, op < arithmetic.length ? 'float32' : 'bool');
+    const out = backend.output(shape, comparisons.includes(name) ? 'bool' : a.dtype);
     const size = sizeOf(shape);
     if (size === 0) return out;
     const addresses = [backend.address(a), backend.address(b), backend.address(out)];
@@ -65,9 +73,7 @@ function collapse(shape: readonly number[], operands: readonly (readonly number[
   return axes.length ? axes : [{ extent: 1, strides: [0, 0] }];
 }
 
-export const binaryKernels = Object.fromEntries(
-  [...arithmetic, ...comparisons].map((name, op) => [name, binary(name, op)]),
-);
+export const binaryKernels = Object.fromEntries([...arithmetic, ...comparisons].map((name) => [name, binary(name)]));
 
 export const select: Kernel = (args) => {
   const { inputs, backend } = args;

@@ -1,7 +1,7 @@
 /** Slice, Concat, SplitV, Pack, Unpack, PadV2, Tile: runs of memory from one place to another, for numbers of any type. */
 import { slice_util, type TensorInfo, util } from '@tensorflow/tfjs-core';
 import type { SimdBackend } from '../backend.ts';
-import { type Kernel, onCpu, sizeOf } from './kernel.ts';
+import { type Kernel, onCpu, reshaped, sizeOf } from './kernel.ts';
 
 type Numeric = 'float32' | 'int32' | 'bool';
 const isNumeric = (x: TensorInfo) => x.dtype === 'float32' || x.dtype === 'int32' || x.dtype === 'bool';
@@ -122,6 +122,32 @@ function splitSizes(asked: number | readonly number[], extent: number): number[]
     );
   return sizes;
 }
+
+/** Tensors of one shape along a new axis. */
+export const pack: Kernel = (args) => {
+  const inputs = Object.values(args.inputs);
+  const { shape } = inputs[0]!;
+  const asked = Number(args.attrs.axis);
+  const axis = asked < 0 ? asked + shape.length + 1 : asked;
+  if (inputs.some((x) => !isNumeric(x) || x.dtype !== inputs[0]!.dtype || x.shape.join() !== shape.join()))
+    return onCpu('Pack', args);
+  const longer = inputs.map((x, i) => [i, reshaped(x, shape.toSpliced(axis, 0, 1))]);
+  return concat({ ...args, inputs: Object.fromEntries(longer), attrs: { axis } });
+};
+
+/** The slices along an axis, without it. */
+export const unpack: Kernel = (args) => {
+  const { inputs, backend, attrs } = args;
+  const x = inputs.value!;
+  if (!isNumeric(x)) return onCpu('Unpack', args);
+  const axis = util.parseAxisParam(attrs.axis as number, x.shape)[0]!;
+  const size = x.shape.with(axis, 1);
+  const shape = x.shape.toSpliced(axis, 1);
+  return Array.from({ length: x.shape[axis]! }, (_, i) => {
+    const begin = x.shape.map((_, other) => (other === axis ? i : 0));
+    return { ...sliced(backend, x, begin, size), shape };
+  });
+};
 
 export const padV2: Kernel = (args) => {
   const { inputs, backend, attrs } = args;

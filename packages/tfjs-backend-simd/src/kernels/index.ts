@@ -4,12 +4,13 @@ import { adamw } from './adamw.ts';
 import { attention, attentionGrad } from './attention.ts';
 import { binaryKernels, select } from './binary.ts';
 import { cast } from './cast.ts';
-import { concat, padV2, slice, splitV, tile } from './copy.ts';
+import { concat, pack, padV2, slice, splitV, tile, unpack } from './copy.ts';
 import { crossEntropy, crossEntropyGrad } from './cross-entropy.ts';
+import { cumsum } from './cumulative.ts';
 import { dropout } from './dropout.ts';
 import { fill, oneHot, onesLike, zerosLike } from './fill.ts';
 import { gatherV2, scatterNd, unsortedSegmentSum } from './gather.ts';
-import { gelu, geluGrad } from './gelu.ts';
+import { gatedActivation, gatedActivationGrad, gelu, geluGrad } from './gelu.ts';
 import type { Kernel, KernelArgs } from './kernel.ts';
 import { batchMatMul } from './matmul.ts';
 import { norm, normGrad } from './norm.ts';
@@ -27,6 +28,7 @@ const kernels: Readonly<Record<string, Kernel>> = {
   Sum: reduce('Sum'),
   Mean: reduce('Mean'),
   Max: reduce('Max'),
+  Cumsum: cumsum,
   Softmax: softmax,
   LogSoftmax: logSoftmax,
   Cast: cast,
@@ -34,6 +36,8 @@ const kernels: Readonly<Record<string, Kernel>> = {
   Slice: slice,
   Concat: concat,
   SplitV: splitV,
+  Pack: pack,
+  Unpack: unpack,
   PadV2: padV2,
   Tile: tile,
   GatherV2: gatherV2,
@@ -51,6 +55,8 @@ const kernels: Readonly<Record<string, Kernel>> = {
   CrossEntropyGrad: crossEntropyGrad,
   Gelu: gelu,
   GeluGrad: geluGrad,
+  GatedActivation: gatedActivation,
+  GatedActivationGrad: gatedActivationGrad,
   RotatePairs: rotatePairs,
   Dropout: dropout,
   AdamW: adamw,

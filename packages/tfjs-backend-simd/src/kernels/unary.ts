@@ -4,7 +4,7 @@ import { type Kernel, onCpu, sizeOf } from './kernel.ts';
 /** The order of assembly/unary.ts. */
 const names = [
   ...['Abs', 'Neg', 'Square', 'Sqrt', 'Rsqrt', 'Reciprocal', 'Exp', 'Log'],
-  ...['Sigmoid', 'Tanh', 'Erf', 'Relu', 'Step'],
+  ...['Sigmoid', 'Tanh', 'Erf', 'Relu', 'Step', 'Log1p', 'Floor', 'Ceil', 'Round'],
 ];
 
 /** Groups of four that are worth a thread's while. */
