@@ -7,6 +7,7 @@ export * from './config.ts';
 export * from './decode.ts';
 export * from './encoding.ts';
 export * from './errors.ts';
+export * from './hook-shapes.ts';
 export * from './input.ts';
 export * from './kernels/adamw.ts';
 export * from './kernels/cross-entropy.ts';

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { compose, layersPerMember, perLayer } from './compose.ts';
 import type { Dims, Encoding, PositionalEncoding } from './encoding.ts';
 import { PosencError } from './errors.ts';
+import { withShapesChecked } from './hook-shapes.ts';
 import { brief, parseConfig, suggest } from './parse.ts';
 
 /** A plug-in of whatever config. */
@@ -26,7 +27,7 @@ export interface Registry<P extends AnyEncoding = AnyEncoding> {
   readonly plugins: readonly P[];
   /** Checks a JSON value and fills in defaults. Throws PosencError naming `where`. */
   parse(value: unknown, where?: string): EncodingConfig<P>;
-  /** Creates the encoding for a stack. Throws PosencError when it cannot serve it. */
+  /** Creates the encoding for a stack. Throws PosencError when it cannot serve it; its hooks, when they return another shape than they must. */
   create(config: EncodingConfig<P>, dims: Dims): Encoding;
   /** JSON Schema (2020-12) of all configs. */
   jsonSchema(): Record<string, unknown>;
@@ -91,7 +92,7 @@ export function createRegistry<const P extends AnyEncoding>(plugins: readonly P[
       throw new PosencError(
         `encoding "${type}" needs a causal stack, and this model is bidirectional: set "causal": true or choose another encoding`,
       );
-    return created;
+    return withShapesChecked(created, `encoding "${type}"`, dims);
   }
 
   function jsonSchema(): Record<string, unknown> {

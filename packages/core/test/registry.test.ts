@@ -178,7 +178,7 @@ describe('perLayer', () => {
     const params = { '0.numbers': tf.tensor2d([[1], [2], [3]]), '1.numbers': tf.tensor2d([[10], [20], [30], [40]]) };
     const at = { query: range(1), key: range(1), seqLen: range(1, 1) };
     const hooks = created(7).hooks(params)(at);
-    const site = {} as Site;
+    const site = { q: tf.zeros([1, 2, 1, 4]) } as Partial<Site> as Site;
     const values = Array.from({ length: 7 }, (_, l) => hooks.layer!(l).bias!(site).dataSync()[0]);
     expect(values).toEqual([1, 10, 20, 2, 30, 40, 3]);
   });
