@@ -1,8 +1,10 @@
-/** Draws the benchmark tables of the root README from the newest result that is kept. */
+/** Draws the benchmark's blocks in READMEs and docs from the newest result that is kept. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { tables, withTables } from '../src/readme.ts';
+import { blocks, withBlock } from '../src/readme.ts';
 import { newest } from '../src/results.ts';
 
-const readme = fileURLToPath(new URL('../../../README.md', import.meta.url));
-writeFileSync(readme, withTables(readFileSync(readme, 'utf8'), tables(newest())));
+const document = newest();
+for (const { page, name, draw } of blocks) {
+  const file = new URL(`../../../${page}`, import.meta.url);
+  writeFileSync(file, withBlock(readFileSync(file, 'utf8'), name, draw(document)));
+}

@@ -20,21 +20,32 @@ const inNode = (name: string, module: string, ...args: string[]): Contender => (
   }),
 });
 
+/** Not from npm: measured where `python3` has it, and said to be absent where it does not. */
+const inPython = (name: string, module: string, threaded: boolean, env: Record<string, string> = {}): Contender => ({
+  name,
+  kind: 'rival',
+  threaded,
+  start: (problem, threads) => ({
+    command: 'python3',
+    args: ['-B', file(module), problem, String(threads)],
+    env: { ...threadsEnvironment(threads), ...env },
+  }),
+});
+
 export const rivals: readonly Contender[] = [
   inNode('@jax-js/jax', 'jax-js.ts'),
   inNode('TensorFlow.js wasm, stock', 'tfjs.ts', 'wasm'),
   inNode('TensorFlow.js cpu, stock', 'tfjs.ts', 'cpu'),
-  {
-    // Not from npm: measured where it is, and said to be absent where it is not.
-    name: 'PyTorch CPU, eager',
-    kind: 'rival',
-    threaded: true,
-    start: (folder, threads) => ({
-      command: 'python3',
-      args: [file('pytorch.py'), folder, String(threads)],
-      env: threadsEnvironment(threads),
-    }),
-  },
+  inPython('PyTorch CPU, eager', 'pytorch.py', true),
+];
+
+/** Holds PyTorch to registers of 256 bits, where it would take wider ones. */
+const avx2 = { ATEN_CPU_CAPABILITY: 'avx2', MKL_ENABLE_INSTRUCTIONS: 'AVX2', DNNL_MAX_CPU_ISA: 'AVX2' };
+
+/** Others that multiply matrices. */
+export const products: readonly Contender[] = [
+  inPython('PyTorch CPU', 'pytorch_product.py', false),
+  inPython('PyTorch CPU, AVX2', 'pytorch_product.py', false, avx2),
 ];
 
 /** Versions of the rivals that come from npm. */

@@ -1,4 +1,5 @@
 /** `posenc bench`: the document, the tables, and what it refuses. Sizes are tiny: nothing here says how fast anything is. */
+import { availableParallelism } from 'node:os';
 import { afterAll, describe, expect, it } from 'vitest';
 import { benchSchema } from '../src/bench/document.ts';
 import { ratios, summarize } from '../src/bench/stats.ts';
@@ -6,6 +7,8 @@ import { cli, folder, removeFolders } from './cli.ts';
 import { mine } from './examples.ts';
 
 afterAll(removeFolders);
+
+const everything = 'standard-step,attention,products,training,decoding,profile';
 
 describe('posenc bench', () => {
   it('ends with one document that its schema describes, and prints tables elsewhere', async () => {
@@ -49,10 +52,70 @@ describe('posenc bench', () => {
     ]);
   });
 
+  it('measures one backend at everything but encodings', async () => {
+    const { code, out, err } = await cli(['bench', '--quick', '--backend', 'simd', '--only', everything]);
+    expect(code).toBe(0);
+    const { standardStep, attention, products, training, decoding, profile, encodings } = benchSchema.parse(
+      JSON.parse(out),
+    );
+    expect(encodings).toBeNull();
+    const most = availableParallelism();
+    expect(standardStep!.reference).toBe(`simd, ${most} thread${most === 1 ? '' : 's'}`);
+    for (const c of standardStep!.contenders) expect(c).toMatchObject({ name: 'simd', rounds: { length: 2 } });
+
+    const threads = [...new Set([1, most])].sort();
+    expect(attention!.contenders.map((c) => c.threads).sort()).toEqual(threads);
+    for (const { threads: count, cells } of attention!.contenders) {
+      expect(cells.map(({ length }) => length)).toEqual([16, 32]);
+      for (const cell of cells) {
+        expect(cell).toMatchObject({ status: 'measured', peakBytes: expect.any(Number) });
+        if (cell.status === 'measured' && count === most) expect(cell.ratio).toMatchObject({ min: 1, max: 1 });
+        // Three gradients of heads × length × width, at least.
+        if (cell.status === 'measured') expect(cell.peakBytes).toBeGreaterThan(3 * 4 * 2 * cell.length * 8);
+      }
+    }
+
+    const [product] = products!.contenders;
+    if (product?.status !== 'measured') throw new Error('the product was not measured');
+    expect(product.gflops.max).toBeCloseTo((2 * 32 ** 3) / Math.min(...product.rounds) / 1e9);
+
+    // Those that fill rotate or relativeBias and nothing else, found by what they fill.
+    expect(training!.cells.map(({ length }) => length)).toEqual([16, 32]);
+    const names = training!.cells[1]!.rows.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['t5', 'alibi', 'rope']));
+    expect(names.filter((name) => ['nope', 'sinusoidal', 'learned', 'shaw', 'cope', 'fire'].includes(name))).toEqual(
+      [],
+    );
+
+    const [short, long] = decoding!.cells;
+    expect([short!.length, long!.length]).toEqual([16, 32]);
+    expect(decoding!.ratio.n).toBe(2);
+
+    const inside = profile!.kernels.reduce((sum, { seconds }) => sum + seconds, 0);
+    expect(profile!.kernels.find(({ kernel }) => kernel === 'BatchMatMul')!.calls).toBeGreaterThan(10);
+    expect(profile!.outside).toBeGreaterThan(0);
+    expect(inside).toBeGreaterThan(0);
+
+    for (const title of [
+      ...['Standard step', 'Attention of one layer', 'Memory of one sequence', 'Matrix product 32³'],
+      ...['Training step', 'One more token', 'Profile'],
+    ])
+      expect(err.split('\n').filter((line) => line.startsWith(title))).toHaveLength(1);
+  });
+
+  it('trains the encodings that are named', async () => {
+    const { out } = await cli(['bench', 'fox', '--quick', '--only', 'training', '--backend', 'wasm', '--json']);
+    expect(benchSchema.parse(JSON.parse(out)).training).toMatchObject({
+      backend: { name: 'wasm' },
+      cells: [{ rows: [{ name: 'fox' }] }, { rows: [{ name: 'fox' }] }],
+    });
+  });
+
   it.each([
     [['--lengths', '8'], 2, /whole numbers from 9 to 65536/],
-    [['--only', 'all'], 2, /Allowed choices are standard-step, encodings/],
-    [['rope', '--only', 'standard-step'], 1, /the standard step is taken without positions/],
+    [['--only', 'all'], 2, /Allowed parts are standard-step, attention, .*, encodings/],
+    [['rope', '--only', 'standard-step'], 1, /standard-step: taken without positions/],
+    [['--only', 'attention', '--backend', 'webgpu'], 1, /webgpu is not here: /],
     [['{"type":"rop"}'], 1, /no encoding is called "rop"/],
     [['--plugin', './none.ts'], 1, /cannot load "\.\/none\.ts"/],
   ])('refuses %j', async (argv, code, message) => {

@@ -2,21 +2,11 @@
 
 import json
 import sys
-import time
 from pathlib import Path
 
-
-def answer(message):
-    print(json.dumps(message), flush=True)
-
-
-try:
-    import torch
-    import torch.nn.functional as F
-    from torch import nn
-except Exception as error:
-    answer({"absent": f"python3 cannot import torch: {error}"})
-    sys.exit(0)
+from serve import serve, torch
+from torch import nn
+from torch.nn import functional as F
 
 folder, threads = Path(sys.argv[1]), int(sys.argv[2])
 torch.set_num_threads(threads)
@@ -104,18 +94,4 @@ def step():
     return loss.item()
 
 
-answer(
-    {
-        "version": torch.__version__,
-        "variant": variant,
-        "threads": torch.get_num_threads(),
-        "parameters": sum(p.numel() for p in model.parameters()),
-    }
-)
-for line in sys.stdin:
-    losses, seconds = [], []
-    for _ in range(json.loads(line)["steps"]):
-        started = time.perf_counter()
-        losses.append(step())
-        seconds.append(time.perf_counter() - started)
-    answer({"losses": losses, "seconds": seconds})
+serve(step, variant=variant, parameters=sum(p.numel() for p in model.parameters()))

@@ -1,5 +1,4 @@
 /** One encoding beside NoPE in a process of its own: its memory and its crashes are its own. `encoding-child.ts REQUEST` */
-import { createInterface } from 'node:readline';
 import { type BackendName, useBackend } from '@posenc/backend';
 import {
   countParams,
@@ -12,8 +11,9 @@ import {
 import * as tf from '@tensorflow/tfjs';
 import { loadRegistry } from '../config/encoding.ts';
 import type { EncodingBench, EncodingCell } from './document.ts';
-import { createSubject, type Effort, measureCell } from './encoding-cost.ts';
-import { answer, reserveOutput } from './serve.ts';
+import { type Effort, measureCell } from './encoding-cost.ts';
+import { answer, reserveOutput, serve } from './serve.ts';
+import { createSubject } from './work.ts';
 
 export interface EncodingRequest {
   readonly config: EncodingConfig;
@@ -44,14 +44,11 @@ answer({
   parameters: { total: countParams(params), encoding: countParams(encoding.params) },
 } satisfies EncodingReady);
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const { length } = JSON.parse(line) as { length: number };
-  let cell: EncodingCell;
+await serve(async ({ length }: { length: number }): Promise<EncodingCell> => {
   try {
-    cell = await measureCell(subject, nope, length, effort);
+    return await measureCell(subject, nope, length, effort);
   } catch (error) {
-    cell = { length, status: 'failed', reason: error instanceof Error ? error.message : String(error) };
+    return { length, status: 'failed', reason: error instanceof Error ? error.message : String(error) };
   }
-  answer(cell);
-}
+});
 process.exit();

@@ -10,6 +10,14 @@ export const machine = () => ({
   memoryBytes: Math.min(totalmem(), process.constrainedMemory() || totalmem()),
 });
 
+/** Variables of the environment that change what computes, as far as they are set. */
+export const settings = (env: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      value !== undefined && /^(POSENC_(THREADS|SIMD)|OMP_|MKL_|ATEN_|TF_NUM)/.test(name) ? [[name, value]] : [],
+    ),
+  );
+
 /** Watches what other processes use while this one rests between two measurements. */
 export interface Watch {
   /** Rests; the contender that has just computed comes to rest, too. */

@@ -18,42 +18,33 @@ import {
 } from '@posenc/core';
 import { registryWith } from '../encodings.ts';
 
-/** How large the standard step is. */
-export interface StepSizes {
+/** How large a model is. */
+export interface ModelSizes {
   readonly numLayers: number;
   readonly modelDim: number;
   readonly numHeads: number;
   readonly mlpDim: number;
   readonly vocabSize: number;
+}
+
+/** How large the standard step is. */
+export interface StepSizes extends ModelSizes {
   readonly batch: number;
   readonly length: number;
 }
 
 /** Decoder, pre-norm LayerNorm, ReLU, biases everywhere, tied embeddings, NoPE: the unit of every comparison of training speed. */
-export const standardSizes: StepSizes = {
-  numLayers: 4,
-  modelDim: 128,
-  numHeads: 4,
-  mlpDim: 512,
-  vocabSize: 64,
-  batch: 16,
-  length: 128,
-};
+export const standardModel: ModelSizes = { numLayers: 4, modelDim: 128, numHeads: 4, mlpDim: 512, vocabSize: 64 };
+export const standardSizes: StepSizes = { ...standardModel, batch: 16, length: 128 };
 
 /** Small enough for a look, and for tests; it says nothing about the standard step. */
-export const quickSizes: StepSizes = {
-  ...standardSizes,
-  numLayers: 2,
-  modelDim: 64,
-  mlpDim: 256,
-  batch: 2,
-  length: 32,
-};
+export const quickModel: ModelSizes = { ...standardModel, numLayers: 2, modelDim: 64, mlpDim: 256 };
+export const quickSizes: StepSizes = { ...quickModel, batch: 2, length: 32 };
 
 /** The standard step, written down for contenders in any language. */
 export interface StepProblem {
   readonly sizes: StepSizes;
-  /** No decay, no clipping; PyTorch's defaults. */
+  /** No decay, no clipping. */
   readonly adam: {
     readonly learningRate: number;
     readonly beta1: number;
@@ -65,9 +56,13 @@ export interface StepProblem {
   readonly params: readonly { readonly path: string; readonly shape: readonly number[] }[];
 }
 
+/** PyTorch's defaults. */
+export const standardAdam: StepProblem['adam'] = { learningRate: 1e-3, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
+
 /** The model of a problem. */
-export function stepModel({ batch: _, length: __, ...sizes }: StepSizes): Transformer {
-  const model = resolveModel(sizes);
+export function stepModel(sizes: ModelSizes): Transformer {
+  const { numLayers, modelDim, numHeads, mlpDim, vocabSize } = sizes;
+  const model = resolveModel({ numLayers, modelDim, numHeads, mlpDim, vocabSize });
   return createTransformer(model, registryWith().create({ type: 'nope' }, dimsOf(model)));
 }
 
@@ -77,7 +72,7 @@ export function writeProblem(folder: string, sizes: StepSizes): StepProblem {
   const entries = Object.entries(model.params);
   const problem: StepProblem = {
     sizes,
-    adam: { learningRate: 1e-3, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 },
+    adam: standardAdam,
     normEps: model.config.normEps,
     params: entries.map(([path, { shape }]) => ({ path, shape })),
   };

@@ -9,20 +9,30 @@ export type Ready =
       readonly variant: string;
       /** Threads that compute. */
       readonly threads: number;
-      readonly parameters: number;
+      /** Of the standard step. */
+      readonly parameters?: number;
+      /** It knows how many bytes its tensors and its scratch memory take. */
+      readonly countsBytes?: boolean;
     }
   | { readonly absent: string };
 
-export interface StepsRequest {
+export interface TurnRequest {
   readonly steps: number;
+  /** Of the sequences, where a contender is measured at several. */
+  readonly length?: number;
+  /** The value to answer is not a result, but how many bytes it took at its peak. */
+  readonly bytes?: boolean;
 }
 
-export interface StepsAnswer {
-  /** Of each step, before its update. */
-  readonly losses: readonly number[];
-  /** Of each step: forward, backward, update, reading the loss. */
-  readonly seconds: readonly number[];
+/** One step: a number that every contender must get, and how long it took. */
+export interface Taken {
+  readonly value: number;
+  readonly seconds: number;
 }
+
+export type TurnAnswer =
+  | { readonly values: readonly number[]; readonly seconds: readonly number[] }
+  | { readonly failed: string };
 
 /** One answer, as the parent reads it. */
 export const answer = (message: unknown): void => void process.stdout.write(`${JSON.stringify(message)}\n`);
@@ -34,18 +44,34 @@ export function reserveOutput(): void {
   console.warn = console.error;
 }
 
-/** Says `ready`, then takes steps as they are asked for, until the parent closes standard input. */
-export async function serveSteps(ready: Ready, step: () => Promise<number>): Promise<void> {
-  answer(ready);
+/** Requests, one a line, until the parent closes standard input; what fails is an answer, too. */
+export async function serve<Request, Answer>(take: (request: Request) => Promise<Answer>): Promise<void> {
   for await (const line of createInterface({ input: process.stdin })) {
-    const { steps } = JSON.parse(line) as StepsRequest;
-    const losses: number[] = [];
-    const seconds: number[] = [];
-    for (let i = 0; i < steps; i++) {
-      const started = performance.now();
-      losses.push(await step());
-      seconds.push((performance.now() - started) / 1000);
+    try {
+      answer(await take(JSON.parse(line) as Request));
+    } catch (error) {
+      answer({ failed: error instanceof Error ? error.message : String(error) });
     }
-    answer({ losses, seconds } satisfies StepsAnswer);
   }
 }
+
+/** Says `ready`, then takes steps as they are asked for. */
+export async function serveTurns(ready: Ready, step: (request: TurnRequest) => Promise<Taken>): Promise<void> {
+  answer(ready);
+  await serve(async (request: TurnRequest): Promise<TurnAnswer> => {
+    const taken: Taken[] = [];
+    for (let i = 0; i < request.steps; i++) taken.push(await step(request));
+    return { values: taken.map(({ value }) => value), seconds: taken.map(({ seconds }) => seconds) };
+  });
+}
+
+/** The same for steps of training, which are timed as a whole: forward, backward, update, reading the loss. */
+export const serveSteps = (ready: Ready, step: () => Promise<number>): Promise<void> =>
+  serveTurns(ready, async () => {
+    const started = performance.now();
+    const value = await step();
+    return { value, seconds: secondsSince(started) };
+  });
+
+/** Seconds since a `performance.now()`. */
+export const secondsSince = (started: number): number => (performance.now() - started) / 1000;
