@@ -2,7 +2,9 @@ import type { Mutant } from '../mutant.ts';
 import { alibiMutants } from './alibi.ts';
 import { learnedMutants } from './learned.ts';
 import { nopeMutants } from './nope.ts';
-import { ropeMutants } from './rope.ts';
+import { ropeConfigMutants } from './rope-config.ts';
+import { ropePositionMutants } from './rope-positions.ts';
+import { ropeRotationMutants } from './rope-rotation.ts';
 import { sinusoidalMutants } from './sinusoidal.ts';
 import { t5Mutants } from './t5.ts';
 
@@ -11,6 +13,8 @@ export const mutants: readonly Mutant[] = [
   ...learnedMutants,
   ...t5Mutants,
   ...alibiMutants,
-  ...ropeMutants,
+  ...ropeRotationMutants,
+  ...ropePositionMutants,
+  ...ropeConfigMutants,
   ...nopeMutants,
 ];
