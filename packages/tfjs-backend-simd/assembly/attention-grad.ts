@@ -120,21 +120,30 @@ function gradBlock(
     writeRow(p.dq + ((<usize>(head * p.Tq + i0 + i) * <usize>p.Dr) << 2), at(dq, i * wideR), p.Dr, 1);
 }
 
-/** Scores become (dropped) weights, and the gradient of those that of the scores. */
+/** Scores become (dropped) weights, and the gradient of those that of the scores. Rows have room for eights. */
 @inline
 function gradRow(p: Problem, weights: usize, dScores: usize, query: i32, j0: i32, cols: i32, inner: f32): void {
   const logSum = splat(load<f32>(at(p.logSums, query)));
-  for (let j = 0; j < cols; j += 4) {
-    const weight = exp4(f32x4.sub(v128.load(at(weights, j)), logSum));
-    let used = weight;
-    let slope = v128.load(at(dScores, j));
-    if (p.threshold) {
+  const mean = splat(inner);
+  if (p.threshold) {
+    for (let j = 0; j < cols; j += 4) {
+      const weight = exp4(f32x4.sub(v128.load(at(weights, j)), logSum));
       const kept = keptWeights(p, query, j0 + j);
-      used = f32x4.mul(weight, kept);
-      slope = f32x4.mul(slope, kept);
+      const slope = f32x4.mul(v128.load(at(dScores, j)), kept);
+      v128.store(at(weights, j), f32x4.mul(weight, kept));
+      v128.store(at(dScores, j), f32x4.mul(weight, f32x4.sub(slope, mean)));
     }
-    v128.store(at(weights, j), used);
-    v128.store(at(dScores, j), f32x4.mul(weight, f32x4.sub(slope, splat(inner))));
+    return;
+  }
+  for (let j = 0; j < cols; j += 8) {
+    const w0 = exp4(f32x4.sub(v128.load(at(weights, j)), logSum));
+    const w1 = exp4(f32x4.sub(v128.load(at(weights, j), 16), logSum));
+    const d0 = v128.load(at(dScores, j));
+    const d1 = v128.load(at(dScores, j), 16);
+    v128.store(at(weights, j), w0);
+    v128.store(at(weights, j), w1, 16);
+    v128.store(at(dScores, j), f32x4.mul(w0, f32x4.sub(d0, mean)));
+    v128.store(at(dScores, j), f32x4.mul(w1, f32x4.sub(d1, mean)), 16);
   }
 }
 

@@ -11,11 +11,21 @@ export function reduceRows(begin: i32, end: i32, maximum: i32, x: usize, y: usiz
   }
 }
 
+/** NaN if any is. The instruction that keeps NaN takes eight of the processor's: here they are looked for beside. */
 export function rowMax(x: usize, n: i32): f32 {
-  let best = splat(-Infinity);
+  let m0 = splat(-Infinity);
+  let m1 = m0;
+  let nan = splat(0);
   let i = 0;
-  for (; i + 4 <= n; i += 4) best = f32x4.max(best, v128.load(at(x, i)));
-  let value = laneMax(best);
+  for (; i + 8 <= n; i += 8) {
+    const x0 = v128.load(at(x, i));
+    const x1 = v128.load(at(x, i), 16);
+    m0 = v128.pmax<f32>(m0, x0);
+    m1 = v128.pmax<f32>(m1, x1);
+    nan = v128.or(nan, v128.or(f32x4.ne(x0, x0), f32x4.ne(x1, x1)));
+  }
+  if (v128.any_true(nan)) return NaN;
+  let value = laneMax(v128.pmax<f32>(m0, m1));
   for (; i < n; i++) value = max(value, load<f32>(at(x, i)));
   return value;
 }

@@ -29,14 +29,18 @@ export function logSoftmax(begin: i32, end: i32, x: usize, y: usize, n: i32): vo
 
 /** y = e^(x − shift); returns their sum. */
 export function expInto(x: usize, y: usize, n: i32, shift: f32): f32 {
-  let sum = splat(0);
+  let s0 = splat(0);
+  let s1 = splat(0);
   let i = 0;
-  for (; i + 4 <= n; i += 4) {
-    const value = exp4(f32x4.sub(v128.load(at(x, i)), splat(shift)));
-    v128.store(at(y, i), value);
-    sum = f32x4.add(sum, value);
+  for (; i + 8 <= n; i += 8) {
+    const y0 = exp4(f32x4.sub(v128.load(at(x, i)), splat(shift)));
+    const y1 = exp4(f32x4.sub(v128.load(at(x, i), 16), splat(shift)));
+    v128.store(at(y, i), y0);
+    v128.store(at(y, i), y1, 16);
+    s0 = f32x4.add(s0, y0);
+    s1 = f32x4.add(s1, y1);
   }
-  let total = laneSum(sum);
+  let total = laneSum(f32x4.add(s0, s1));
   for (; i < n; i++) {
     const value = exp1(load<f32>(at(x, i)) - shift);
     store<f32>(at(y, i), value);
