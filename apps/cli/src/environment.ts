@@ -1,5 +1,6 @@
 /** What trials run on: the encodings and tasks known here, the backend, and the versions of all that decides their numbers. */
 import { existsSync, readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BackendInfo, type BackendName, useBackend } from '@posenc/backend';
@@ -9,8 +10,8 @@ import * as tf from '@tensorflow/tfjs';
 import { loadRegistry } from './config/encoding.ts';
 import type { Io } from './io.ts';
 
-/** An environment, and the backend's name and what `auto` chose it for: worker processes are told the name. */
-export type Prepared = Environment & { readonly prepared: Pick<BackendInfo, 'name' | 'chosen'> };
+/** An environment, its backend one that can be asked for by name: worker processes are. */
+export type Prepared = Environment & { readonly runtime: { readonly backend: BackendInfo['name'] } };
 
 /**
  * Prepares the backend, with `threads` where it has some, and loads the plug-ins. What `auto` chose among several is said on
@@ -25,19 +26,21 @@ export async function createEnvironment(
   tf.enableProdMode(); // no banner, no advice
   const { registry, loaded } = await loadRegistry(plugins, { cwd });
   const info = await useBackend(backend, threads === undefined ? {} : { threads });
-  const { name, variant, chosen } = info;
+  const { name, version, variant, chosen } = info;
   if (chosen) stderr?.write(`${chosen}\n`);
   return {
     encodings: registry,
     tasks: createTaskRegistry(builtInTasks),
-    prepared: { name, ...(chosen && { chosen }) },
-    backend: [name, variant, info.threads > 1 ? `${info.threads} threads` : ''].filter(Boolean).join(' '),
+    runtime: { backend: name, version, variant, threads: info.threads, processor: processor() },
     versions: {
       ...packageVersions(),
       ...Object.fromEntries(loaded.map(({ specifier, version }) => [specifier, version])),
     },
   };
 }
+
+/** The model of the processor, as the system calls it. */
+export const processor = (): string => cpus()[0]?.model.trim() || 'unknown';
 
 /** Versions of posenc's own packages and of TensorFlow.js. */
 export function packageVersions(): Record<string, string> {

@@ -63,7 +63,7 @@ describe('posenc compare', () => {
     );
     const second = await posenc(folder, 'compare', 'suite.json', '--resume');
     expect(second.stderr).toMatch(
-      /stale, not used \(another config, data, version or backend\): runs\/tiny\/trials\/nope-seed1-[0-9a-f]{12}/,
+      /stale, not used \(another config, data or version\): runs\/tiny\/trials\/nope-seed1-[0-9a-f]{12}/,
     );
     expect(resultsIn(folder).trials[0]!.steps).toBe(13);
   });

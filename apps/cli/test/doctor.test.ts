@@ -46,15 +46,19 @@ describe('trials × threads never exceed the cores', () => {
   const unasked = { workers: undefined, threads: undefined };
   it.each([
     [8, 20, unasked, { workers: 8, threads: 1 }],
-    [8, 2, unasked, { workers: 8, threads: 4 }],
-    [8, 1, unasked, { workers: 8, threads: 8 }],
+    [8, 5, unasked, { workers: 5, threads: 1 }],
+    [8, 2, unasked, { workers: 2, threads: 4 }],
+    [8, 1, unasked, { workers: 1, threads: 8 }],
     [8, 20, { workers: 2, threads: undefined }, { workers: 2, threads: 4 }],
     [8, 20, { workers: 3, threads: undefined }, { workers: 3, threads: 2 }],
+    [2, 20, { workers: 5, threads: undefined }, { workers: 2, threads: 1 }],
     [8, 20, { workers: undefined, threads: 4 }, { workers: 2, threads: 4 }],
+    [8, 2, { workers: undefined, threads: 1 }, { workers: 2, threads: 1 }],
     [8, 20, { workers: undefined, threads: 16 }, { workers: 1, threads: 8 }],
-    [8, 20, { workers: 4, threads: 4 }, { workers: 4, threads: 2 }],
-    [2, 20, { workers: 5, threads: 2 }, { workers: 5, threads: 1 }],
+    [8, 20, { workers: 4, threads: 4 }, { workers: 2, threads: 4 }],
   ])('%i cores, %i trials, asked for %o: %o', (cores, trials, asked, expected) => {
-    expect(shareCores(cores, trials, asked)).toEqual(expected);
+    const { workers, threads } = shareCores(cores, trials, asked);
+    expect({ workers, threads }).toEqual(expected);
+    expect(workers * threads).toBeLessThanOrEqual(cores);
   });
 });

@@ -106,7 +106,7 @@ describe('mutated suites and runs', () => {
     const environment: Environment = {
       encodings,
       tasks: createTaskRegistry(builtInTasks),
-      backend: 'none',
+      runtime: { backend: 'none', version: '1', variant: 'none', threads: 1, processor: 'none' },
       versions: {},
     };
     const task = environment.tasks.create(suite.task);

@@ -103,7 +103,7 @@ export function invent({
 const environment: Environment = {
   encodings: createRegistry([]),
   tasks: createTaskRegistry([]),
-  backend: 'wasm simd',
+  runtime: { backend: 'simd', version: '4.22.0', variant: 'relaxed', threads: 1, processor: 'Abacus 9000' },
   versions: { '@posenc/core': '0.1.0', '@tensorflow/tfjs': '4.22.0' },
 };
 
@@ -129,6 +129,7 @@ function inventTrial(draw: Draw): TrialResult {
     seed,
     encoding: { type: row.type ?? 'rope' } as TrialResult['encoding'],
     status: diverged ? 'diverged' : 'finished',
+    runtimes: [environment.runtime],
     steps: done,
     tokens: done * 16 * length,
     parameters: { total: 104_256 + (row.parameters ?? 0), encoding: row.parameters ?? 0 },

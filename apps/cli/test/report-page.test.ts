@@ -311,7 +311,8 @@ describe('how to reproduce', () => {
   it('gives command, environment, trials and where their files are', () => {
     expect(all(root, 'code').map(textOf)).toContain('posenc compare mine.json --workers 2');
     expect(table(root, 'Environment')).toEqual([
-      ['backend', 'wasm simd'],
+      ['backend', 'simd relaxed'],
+      ['processor', 'Abacus 9000'],
       ['commit', '0123abc'],
       ['finished', '2026-01-02'],
       ['versions', '@posenc/core 0.1.0, @tensorflow/tfjs 4.22.0'],
@@ -341,7 +342,7 @@ describe('the head', () => {
     const said = textOf(all(open(render(invent({ rows: published }))), 'header')[0]!);
     expect(said).toContain('6 positional encodings, trained on 64 characters, evaluated on up to 512');
     expect(said).toContain(
-      'Each of 6 encodings was trained from scratch in the same causal transformer (2 layers, width 64, 4 heads, 104 thousand parameters and up) on next-token prediction on the text tiny-shakespeare.txt: 300 steps of 16 × 64 characters, 307 thousand characters per trial, 3 seeds (1, 2 and 3), on the backend wasm simd. 2 rows in the tables use such weights with another encoding config, set at evaluation only.',
+      'Each of 6 encodings was trained from scratch in the same causal transformer (2 layers, width 64, 4 heads, 104 thousand parameters and up) on next-token prediction on the text tiny-shakespeare.txt: 300 steps of 16 × 64 characters, 307 thousand characters per trial, 3 seeds (1, 2 and 3), on the backend simd relaxed. 2 rows in the tables use such weights with another encoding config, set at evaluation only.',
     );
     expect(said).toContain(
       'the same last 64 target characters of each window, for every context length, so longer context can only add information',

@@ -7,6 +7,7 @@ import type { Task } from '@posenc/tasks';
 import type { Executor } from './executor.ts';
 import { lockFolder } from './lock.ts';
 import { type Comparison, summarize } from './results.ts';
+import { type Runtime, recordedRuntimes, refuseDrift } from './runtime.ts';
 import { type Environment, type TrialSpec, trialId } from './spec.ts';
 import type { Suite } from './suite.ts';
 import { readResult, type TrialProgress, type TrialResult } from './trial.ts';
@@ -18,12 +19,14 @@ export interface PlannedTrial {
   readonly spec: TrialSpec;
   /** Finished by an earlier run: it is not run again. */
   readonly result: TrialResult | undefined;
+  /** What computed what there is of it. */
+  readonly runtimes: readonly Runtime[];
 }
 
 /** What a run of a suite consists of. */
 export interface Plan {
   readonly trials: readonly PlannedTrial[];
-  /** Trial folders of other specs, data, versions or backends: shown, never used. */
+  /** Trial folders of other specs, data or versions: shown, never used. */
   readonly stale: readonly string[];
 }
 
@@ -45,13 +48,21 @@ export function planRun(folder: string, specs: readonly TrialSpec[], task: Task,
   const trialsFolder = join(folder, 'trials');
   const trials = specs.map((spec): PlannedTrial => {
     const id = trialId(spec, task, environment);
-    const trialFolder = join(trialsFolder, `${slug(spec.name)}-seed${spec.seed}-${id}`);
-    return { id, folder: trialFolder, spec, result: readResult(trialFolder, id) };
+    return planTrial(join(trialsFolder, `${slug(spec.name)}-seed${spec.seed}-${id}`), id, spec);
   });
   const ours = new Set(trials.map((trial) => trial.folder));
   const present = existsSync(trialsFolder) ? readdirSync(trialsFolder).map((name) => join(trialsFolder, name)) : [];
   return { trials, stale: present.filter((path) => !ours.has(path)) };
 }
+
+/** A trial, and what its folder holds of it. */
+export const planTrial = (folder: string, id: string, spec: TrialSpec): PlannedTrial => ({
+  id,
+  folder,
+  spec,
+  result: readResult(folder, id),
+  runtimes: recordedRuntimes(folder, id),
+});
 
 /** Who runs the trials, how many at a time, and who listens. */
 export interface CompareOptions {
@@ -59,6 +70,8 @@ export interface CompareOptions {
   readonly executor: Executor;
   /** Trials at a time. */
   readonly workers: number;
+  /** Goes on with what another backend, processor or number of threads began: the numbers are then of both. */
+  readonly allowDrift?: boolean;
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: CompareEvent) => void;
   /** More for results.json: commit, command. */
@@ -68,6 +81,8 @@ export interface CompareOptions {
 /**
  * Runs what the plan leaves to do and writes results.json. Returns undefined when `signal` stopped it. One trial's failure
  * lets the running ones end, starts no more, and is thrown.
+ *
+ * @throws PosencError before anything is touched when another runtime began it, unless `allowDrift`
  */
 export async function runPlan(
   folder: string,
@@ -76,13 +91,19 @@ export async function runPlan(
   environment: Environment,
   options: CompareOptions,
 ): Promise<Comparison | undefined> {
+  if (!options.allowDrift)
+    refuseDrift(
+      folder,
+      plan.trials.flatMap(({ runtimes }) => runtimes),
+      environment.runtime,
+    );
   ensureFolder(folder);
   const unlock = lockFolder(folder);
   try {
     const { trials } = plan;
     writeJsonAtomic(join(folder, 'resolved.json'), {
       suite,
-      backend: environment.backend,
+      runtime: environment.runtime,
       versions: environment.versions,
       trials: trials.map(({ id, spec }) => ({ id, ...spec })),
     });
@@ -122,6 +143,7 @@ async function runAll(
       try {
         const result = await executor(trial, {
           signal,
+          allowDrift: options.allowDrift,
           onProgress: (progress) => onEvent?.({ kind: 'progress', trial, progress }),
           onNotice: (message) => onEvent?.({ kind: 'notice', trial, message }),
         });

@@ -22,7 +22,9 @@ export const inProcess =
     runTrial(job.spec, job.folder, environment, { ...options, plannedId: job.id });
 
 /** What a worker is sent, and what it answers. */
-export type ToWorker = { readonly kind: 'run'; readonly job: Job } | { readonly kind: 'stop' };
+export type ToWorker =
+  | { readonly kind: 'run'; readonly job: Job; readonly allowDrift?: boolean }
+  | { readonly kind: 'stop' };
 /** What a worker process tells its parent. */
 export type FromWorker =
   | { readonly kind: 'progress'; readonly progress: TrialProgress }
@@ -36,7 +38,7 @@ export type FromWorker =
  * print goes to standard error: standard output is for results.
  */
 export function workerProcesses(module: URL | string, args: readonly string[]): Executor {
-  return (job, { onProgress, onNotice, signal }) =>
+  return (job, { onProgress, onNotice, signal, allowDrift }) =>
     new Promise((done, fail) => {
       const child = fork(module, [...args], { stdio: ['ignore', 2, 'pipe', 'ipc'] });
       const kill = () => void child.kill('SIGKILL');
@@ -60,7 +62,7 @@ export function workerProcesses(module: URL | string, args: readonly string[]): 
         process.off('exit', kill);
         fail(workerEnded(code, killedBy, errors.trim()));
       });
-      send({ kind: 'run', job });
+      send({ kind: 'run', job, allowDrift });
     });
 }
 
@@ -92,6 +94,7 @@ export function serveTrials(prepare: () => Promise<Environment>): void {
       const result = await runTrial(message.job.spec, message.job.folder, await prepare(), {
         signal: stopper.signal,
         plannedId: message.job.id,
+        allowDrift: message.allowDrift,
         onProgress: (progress) => void send({ kind: 'progress', progress }),
         onNotice: (text) => void send({ kind: 'notice', message: text }),
       });

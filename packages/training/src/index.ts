@@ -6,6 +6,7 @@ export * from './executor.ts';
 export * from './lock.ts';
 export * from './loss.ts';
 export * from './results.ts';
+export * from './runtime.ts';
 export * from './saved.ts';
 export * from './schedule.ts';
 export * from './spec.ts';

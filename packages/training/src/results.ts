@@ -2,6 +2,7 @@
 
 import type { Control, ProblemSizes, Task } from '@posenc/tasks';
 import { fixedTargets, type Score } from './evaluate.ts';
+import { describeRuntime, distinctRuntimes, type Runtime } from './runtime.ts';
 import type { Environment } from './spec.ts';
 import { type PairedDifference, pairedDifference, type Spread, spread } from './stats.ts';
 import { nameOf, type Suite } from './suite.ts';
@@ -64,9 +65,13 @@ export interface Comparison {
     readonly tokensPerSecond: number;
   }[];
   readonly trials: readonly TrialResult[];
-  readonly environment: { readonly backend: string; readonly versions: Readonly<Record<string, string>> } & Readonly<
-    Record<string, unknown>
-  >;
+  readonly environment: {
+    readonly backend: string;
+    readonly processor: string;
+    /** Only where there was more than one. */
+    readonly runtimes?: readonly Runtime[];
+    readonly versions: Readonly<Record<string, string>>;
+  } & Readonly<Record<string, unknown>>;
 }
 
 /** Makes it from finished trials: means and spreads over seeds, paired differences to the baseline, controls. */
@@ -95,6 +100,7 @@ export function summarize(
       }),
     );
   });
+  const runtimes = distinctRuntimes(trials.flatMap((trial) => trial.runtimes));
   return {
     kind: 'posenc comparison',
     suite,
@@ -120,7 +126,13 @@ export function summarize(
       };
     }),
     trials,
-    environment: { backend: environment.backend, versions: environment.versions, ...provenance },
+    environment: {
+      backend: describeRuntime(environment.runtime),
+      processor: environment.runtime.processor,
+      ...(runtimes.length > 1 && { runtimes }),
+      versions: environment.versions,
+      ...provenance,
+    },
   };
 }
 

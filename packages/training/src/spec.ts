@@ -11,6 +11,7 @@ import {
 } from '@posenc/core';
 import type { Task, TaskRegistry } from '@posenc/tasks';
 import type { EvaluationConfig, TrainingConfig } from './config.ts';
+import type { Runtime } from './runtime.ts';
 
 /** Everything that defines a trial, resolved: defaults filled in, nothing implied. */
 export interface TrialSpec {
@@ -32,20 +33,21 @@ export interface TrialSpec {
 export interface Environment {
   readonly encodings: Registry;
   readonly tasks: TaskRegistry;
-  /** Backend and kernel variant, e.g. "wasm simd". */
-  readonly backend: string;
+  readonly runtime: Runtime;
   /** Package versions by name. */
   readonly versions: Readonly<Record<string, string>>;
 }
 
-/** The trial's name among all: the hash of its spec, its data and whatever else decides its numbers. */
+/**
+ * The trial's name among all: the hash of its spec, its data and the versions of what computes it. Where it is computed is
+ * no part of the name, but recorded beside it (runtime.ts).
+ */
 export function trialId(spec: TrialSpec, task: Task, environment: Environment): string {
   const { file: _, ...taskConfig } = spec.task as { file?: string };
   const identity = {
     ...spec,
     task: taskConfig,
     data: task.digest,
-    backend: environment.backend,
     versions: environment.versions,
   };
   return createHash('sha256').update(canonical(identity)).digest('hex').slice(0, 12);

@@ -20,6 +20,7 @@ import type { Task } from '@posenc/tasks';
 import type { TrainingConfig } from './config.ts';
 import { evaluateAt, evaluatePositions, evaluateShuffled, type Score } from './evaluate.ts';
 import { lockFolder } from './lock.ts';
+import { type Runtime, recordedRuntimes, refuseDrift, withRuntime } from './runtime.ts';
 import { type Environment, overridden, type TrialSpec, trialId, trialModel } from './spec.ts';
 import { restoreSession, type Session, sessionTensors, startSession, trainStep } from './train.ts';
 
@@ -40,6 +41,8 @@ export interface TrialResult {
   readonly seed: number;
   readonly encoding: EncodingConfig;
   readonly status: 'finished' | 'diverged';
+  /** What computed it; more than one only where that was asked for. */
+  readonly runtimes: readonly Runtime[];
   readonly steps: number;
   readonly tokens: number;
   readonly parameters: { readonly total: number; readonly encoding: number };
@@ -73,6 +76,8 @@ export interface RunOptions {
   readonly checkpointSeconds?: number;
   /** The id the trial was planned under. Throws PosencError when it has another one by now: its data was changed meanwhile. */
   readonly plannedId?: string;
+  /** Goes on with what another backend, processor or number of threads began. Without it that throws PosencError. */
+  readonly allowDrift?: boolean;
 }
 
 /** The finished result in a trial's folder, if it is that trial's. */
@@ -91,9 +96,10 @@ export function readResult(folder: string, id: string): TrialResult | undefined 
   );
 }
 
-const isWhole = ({ status, evaluations, parameters, timing }: Partial<TrialResult>): boolean =>
+const isWhole = ({ status, evaluations, runtimes, parameters, timing }: Partial<TrialResult>): boolean =>
   (status === 'finished' || status === 'diverged') &&
   Array.isArray(evaluations) &&
+  Array.isArray(runtimes) &&
   [parameters?.total, parameters?.encoding, timing?.medianStepSeconds].every((value) => typeof value === 'number');
 
 /**
@@ -113,15 +119,19 @@ export async function runTrial(
       `its data, a plug-in or a package was changed since this run began: leave them as they are until it ends, and start again`,
     );
   const finished = readResult(folder, id);
+  const past = recordedRuntimes(folder, id);
+  if (!options.allowDrift) refuseDrift(folder, past, environment.runtime);
   if (finished) return finished;
   ensureFolder(folder);
   const unlock = lockFolder(folder);
   try {
-    writeJsonAtomic(join(folder, 'trial.json'), { id, ...spec });
+    const saved = newestCheckpoint(folder, id);
+    const runtimes = withRuntime(saved ? past : [], environment.runtime);
+    writeJsonAtomic(join(folder, 'trial.json'), { id, runtimes, ...spec });
     const model = trialModel(spec, task, environment);
     const session = startSession(model, spec.training, spec.seed);
     try {
-      const status = await trainTo(session, id, spec, task, folder, options);
+      const status = await trainTo(session, saved, id, spec, task, folder, options);
       if (status === 'stopped') return undefined;
       const evaluated = await evaluateTrial(session, status, spec, task, environment, options);
       if (!evaluated) return undefined;
@@ -131,6 +141,7 @@ export async function runTrial(
         seed: spec.seed,
         encoding: spec.encoding,
         status,
+        runtimes,
         steps: session.step,
         tokens: session.step * spec.training.batchSize * spec.training.length,
         parameters: { total: countParams(model.params), encoding: countParams(model.encoding.params) },
@@ -176,6 +187,7 @@ export function newestCheckpoint(
 
 async function trainTo(
   session: Session,
+  saved: ReturnType<typeof newestCheckpoint>,
   id: string,
   spec: TrialSpec,
   task: Task,
@@ -183,7 +195,6 @@ async function trainTo(
   options: RunOptions,
 ): Promise<'finished' | 'diverged' | 'stopped'> {
   const { training, seed } = spec;
-  const saved = newestCheckpoint(folder, id);
   for (const message of saved?.skipped ?? []) options.onNotice?.(message);
   if (saved) restoreSession(session, saved.checkpoint.step, saved.checkpoint.tensors);
   let status = saved?.state.status;

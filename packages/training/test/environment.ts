@@ -23,6 +23,6 @@ const babbleTask = defineTask({
 export const environment: Environment = {
   encodings: createRegistry([nope, rope, learned]),
   tasks: createTaskRegistry([babbleTask]),
-  backend: 'cpu',
+  runtime: { backend: 'cpu', version: '1', variant: 'javascript', threads: 1, processor: 'abacus' },
   versions: { test: '1' },
 };

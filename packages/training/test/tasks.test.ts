@@ -167,6 +167,7 @@ describe('a comparison', () => {
         seed: spec.seed,
         encoding: spec.encoding,
         status: 'finished',
+        runtimes: [environment.runtime],
         steps: 1,
         tokens: 1,
         parameters: { total: 1, encoding: 0 },

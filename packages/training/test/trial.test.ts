@@ -93,11 +93,11 @@ describe('a trial', () => {
     const id = (changes: object, env = environment) => trialId({ ...spec(), ...changes }, task(), env);
     expect(id({})).toMatch(/^[0-9a-f]{12}$/);
     expect(id({ task: { file: '/elsewhere', type: 'babble' } })).toBe(id({}));
+    expect(id({}, { ...environment, runtime: { ...environment.runtime, backend: 'wasm' } })).toBe(id({}));
     const others = [
       id({}),
       id({ seed: 9 }),
       id({ training: { ...spec().training, steps: 13 } }),
-      id({}, { ...environment, backend: 'wasm' }),
       id({}, { ...environment, versions: { test: '2' } }),
       trialId(spec(), environment.tasks.create({ type: 'babble', seed: 2 }), environment),
     ];

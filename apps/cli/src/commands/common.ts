@@ -1,5 +1,6 @@
 /** What several commands share: their options, and examples in their help. */
 import { backendNames } from '@posenc/backend';
+import { PosencError } from '@posenc/core';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Io } from '../io.ts';
 import { painter } from '../ui/style.ts';
@@ -33,6 +34,26 @@ export const withBackend = (command: Command): Command =>
   command.addOption(
     new Option('--backend <name>', 'what computes (see posenc doctor)').choices(backendNames).default('auto'),
   );
+
+/** `--resume` and what belongs to it, for every command that trains. */
+export const withResume = (command: Command, what: string): Command =>
+  command
+    .option('--resume', what)
+    .option(
+      '--allow-drift',
+      'with --resume: go on with what another backend, processor or number of threads began; the last bits are then of both',
+    );
+
+/** Options of withResume. */
+export interface ResumeOptions {
+  readonly resume?: true;
+  readonly allowDrift?: true;
+}
+
+/** `--allow-drift` says something about `--resume`. */
+export function checkResume({ resume, allowDrift }: ResumeOptions): void {
+  if (allowDrift && !resume) throw new PosencError('--allow-drift belongs to --resume: give both, or neither');
+}
 
 /** A whole number within limits, for `option(…, …, wholeNumber(1, 10))`. */
 export const wholeNumber =

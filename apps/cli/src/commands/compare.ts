@@ -18,14 +18,24 @@ import { renderReport } from '../report/report.ts';
 import { renderTable } from '../report/table.ts';
 import { shareCores } from '../trials/cores.ts';
 import { dryRun } from '../trials/dry-run.ts';
+import { recorded } from '../trials/recorded.ts';
 import { workers } from '../trials/workers.ts';
 import { toJson } from '../ui/json.ts';
 import { quoted } from '../ui/shell.ts';
-import { type AddCommand, wholeNumber, withBackend, withExamples, withJson, withPlugins } from './common.ts';
+import {
+  type AddCommand,
+  checkResume,
+  type ResumeOptions,
+  wholeNumber,
+  withBackend,
+  withExamples,
+  withJson,
+  withPlugins,
+  withResume,
+} from './common.ts';
 
-interface Options {
+interface Options extends ResumeOptions {
   readonly out?: string;
-  readonly resume?: true;
   readonly dryRun?: true;
   readonly workers?: number;
   readonly backend: BackendName;
@@ -42,9 +52,9 @@ export const addCompare: AddCommand = (program, io) => {
     )
     .argument('<suite>', 'a suite in JSON (posenc schema suite)')
     .option('--out <folder>', 'the run folder; default: runs/ and the name of the suite')
-    .option('--resume', 'go on with what the run folder holds; finished trials are never run again')
     .option('--dry-run', 'print the trials, their parameters and how long they would take')
-    .option('--workers <n>', 'trials at a time; default: one per core', wholeNumber(1, 1024));
+    .option('--workers <n>', 'trials at a time; default, and at most: one per core', wholeNumber(1, 1024));
+  withResume(command, 'go on with what the run folder holds; finished trials are never run again');
   withBackend(withPlugins(withJson(command))).action((path: string, options: Options) => compare(path, options, io));
   withExamples(command, io, [
     ['posenc compare suite.json --dry-run', 'what it would do'],
@@ -56,17 +66,17 @@ export const addCompare: AddCommand = (program, io) => {
 async function compare(path: string, options: Options, io: Io): Promise<void> {
   const suite = parseSuite(await readJson(path, io), path, path === '-' ? io.cwd : dirname(resolve(io.cwd, path)));
   const plugins = await withNamed(options.plugin, suite, io);
-  const { workers: atATime, threads } = shareCores(
-    availableParallelism(),
-    suite.seeds.length * suite.encodings.length,
-    {
-      workers: options.workers,
-      threads: process.env.POSENC_THREADS ? defaultThreads() : undefined,
-    },
-  );
-  const environment = await createEnvironment(options.backend, plugins, io, threads);
-  const task = environment.tasks.create(suite.task);
+  checkResume(options);
   const folder = resolve(io.cwd, options.out ?? join('runs', suite.name));
+  const before = options.resume ? recorded(folder) : {};
+  const budget = Math.min(availableParallelism(), defaultThreads());
+  const { workers: atATime, threads } = shareCores(budget, suite.seeds.length * suite.encodings.length, {
+    workers: options.workers,
+    threads: before.threads,
+  });
+  const backend = options.backend === 'auto' ? (before.backend ?? 'auto') : options.backend;
+  const environment = await createEnvironment(backend, plugins, io, threads);
+  const task = environment.tasks.create(suite.task);
   const plan = planRun(folder, trialsOf(suite, task, environment), task, environment);
 
   if (options.dryRun) {
@@ -76,7 +86,7 @@ async function compare(path: string, options: Options, io: Io): Promise<void> {
   }
   refuseToMix(folder, plan, options, io);
   for (const stale of plan.stale)
-    io.stderr.write(`stale, not used (another config, data, version or backend): ${relative(io.cwd, stale)}\n`);
+    io.stderr.write(`stale, not used (another config, data or version): ${relative(io.cwd, stale)}\n`);
 
   const signal = io.interrupted();
   const view = createView(io.stderr, plan.trials);
@@ -84,8 +94,9 @@ async function compare(path: string, options: Options, io: Io): Promise<void> {
   try {
     comparison = await runPlan(folder, suite, plan, environment, {
       task,
-      executor: workers({ backend: environment.prepared.name, threads, plugins, cwd: io.cwd }),
+      executor: workers({ backend: environment.runtime.backend, threads, plugins, cwd: io.cwd }),
       workers: atATime,
+      allowDrift: options.allowDrift,
       signal,
       onEvent: view.apply,
       provenance: {
@@ -98,11 +109,7 @@ async function compare(path: string, options: Options, io: Io): Promise<void> {
   } finally {
     view.close();
   }
-  if (!comparison) {
-    // On another backend the trials would be others: what auto chose is said by name.
-    const backend = environment.prepared.chosen ? environment.prepared.name : options.backend;
-    throw new Interrupted(`stopped. Go on with: ${commandLine(path, { ...options, backend, resume: true })}`);
-  }
+  if (!comparison) throw new Interrupted(`stopped. Go on with: ${commandLine(path, { ...options, resume: true })}`);
 
   const report = join(folder, 'report.html');
   writeFileAtomic(
@@ -128,8 +135,10 @@ function refuseToMix(folder: string, plan: Plan, options: Options, io: Io): void
 function commandLine(path: string, options: Options): string {
   const words = ['posenc', 'compare', quoted(path)];
   if (options.out) words.push('--out', quoted(options.out));
+  if (options.workers) words.push('--workers', String(options.workers));
   if (options.backend !== 'auto') words.push('--backend', options.backend);
   for (const plugin of options.plugin) words.push('--plugin', quoted(plugin));
   if (options.resume) words.push('--resume');
+  if (options.allowDrift) words.push('--allow-drift');
   return words.join(' ');
 }

@@ -1,8 +1,9 @@
 /** `posenc doctor`: what this machine has, what it lacks, and how to get it. */
-import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
+import { availableParallelism, release, totalmem, type } from 'node:os';
 import { type BackendReport, type Choice, chooseAuto, type NativeName, probeBackends } from '@posenc/backend';
 import { PosencError } from '@posenc/core';
 import { Option } from 'commander';
+import { processor } from '../environment.ts';
 import type { Io } from '../io.ts';
 import { toJson } from '../ui/json.ts';
 import { columns, hanging, painter, widthOf } from '../ui/style.ts';
@@ -66,7 +67,7 @@ async function examine(): Promise<Report> {
     posenc: version,
     node: process.versions.node,
     platform: `${type()} ${release()} ${process.arch}`,
-    processor: cpus()[0]?.model.trim() ?? 'unknown',
+    processor: processor(),
     cores: availableParallelism(),
     memory: {
       totalBytes: Math.min(totalmem(), process.constrainedMemory() || totalmem()),
@@ -79,7 +80,7 @@ async function examine(): Promise<Report> {
 }
 
 function textOf(report: Report, { stdout }: Io): string {
-  const { posenc, node, platform, processor, cores, memory, auto, choice, backends } = report;
+  const { posenc, node, platform, cores, memory, auto, choice, backends } = report;
   const paint = painter(stdout);
   const width = widthOf(stdout);
   const gib = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
@@ -87,7 +88,7 @@ function textOf(report: Report, { stdout }: Io): string {
     ['posenc', posenc],
     ['Node.js', node],
     ['system', platform],
-    ['processor', processor],
+    ['processor', report.processor],
     ['cores', String(cores)],
     ['memory', `${gib(memory.totalBytes)}, ${gib(memory.freeBytes)} free`],
   ]);

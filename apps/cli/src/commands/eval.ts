@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { BackendName } from '@posenc/backend';
 import { disposeParams, PosencError } from '@posenc/core';
-import { evaluateAt, loadTrial, overridden } from '@posenc/training';
+import { describeRuntime, evaluateAt, loadTrial, overridden } from '@posenc/training';
 import { InvalidArgumentError } from 'commander';
 import { parseJson } from '../config/json.ts';
 import { createEnvironment } from '../environment.ts';
@@ -70,7 +70,13 @@ async function evaluate(path: string, options: Options, io: Io): Promise<void> {
   disposeParams(params);
   if (options.json)
     io.stdout.write(
-      toJson({ run: spec.name, step, encoding: override ?? spec.encoding, backend: environment.backend, lengths }),
+      toJson({
+        run: spec.name,
+        step,
+        encoding: override ?? spec.encoding,
+        backend: describeRuntime(environment.runtime),
+        lengths,
+      }),
     );
   else io.stdout.write(`${scoreTable([{ name, lengths }], task)}\n`);
 }

@@ -4,15 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import type { BackendName } from '@posenc/backend';
 import { PosencError } from '@posenc/core';
 import type { Task } from '@posenc/tasks';
-import {
-  inProcess,
-  type PlannedTrial,
-  parseRun,
-  readResult,
-  type TrialResult,
-  trialId,
-  trialsOf,
-} from '@posenc/training';
+import { inProcess, parseRun, planTrial, type TrialResult, trialId, trialsOf } from '@posenc/training';
 import { readJson } from '../config/read.ts';
 import { createEnvironment } from '../environment.ts';
 import { Interrupted } from '../exit.ts';
@@ -20,12 +12,21 @@ import type { Io } from '../io.ts';
 import { withNamed } from '../plugins/named.ts';
 import { createView } from '../progress/view.ts';
 import { scoreTable } from '../report/score-table.ts';
+import { recorded } from '../trials/recorded.ts';
 import { toJson } from '../ui/json.ts';
-import { type AddCommand, withBackend, withExamples, withJson, withPlugins } from './common.ts';
+import {
+  type AddCommand,
+  checkResume,
+  type ResumeOptions,
+  withBackend,
+  withExamples,
+  withJson,
+  withPlugins,
+  withResume,
+} from './common.ts';
 
-interface Options {
+interface Options extends ResumeOptions {
   readonly out?: string;
-  readonly resume?: true;
   readonly backend: BackendName;
   readonly plugin: string[];
   readonly json?: true;
@@ -39,8 +40,8 @@ export const addTrain: AddCommand = (program, io) => {
       'Train the shared transformer with one encoding, with checkpoints, then evaluate it at multiples of the training length.',
     )
     .argument('<run>', 'a run in JSON (posenc schema run)')
-    .option('--out <folder>', 'where checkpoints, metrics and the result go; default: runs/ and the name of the run')
-    .option('--resume', 'go on from the newest checkpoint in the folder');
+    .option('--out <folder>', 'where checkpoints, metrics and the result go; default: runs/ and the name of the run');
+  withResume(command, 'go on from the newest checkpoint in the folder');
   withBackend(withPlugins(withJson(command))).action((path: string, options: Options) => train(path, options, io));
   withExamples(command, io, [
     ['posenc train run.json', 'train, into runs/NAME'],
@@ -50,12 +51,19 @@ export const addTrain: AddCommand = (program, io) => {
 
 async function train(path: string, options: Options, io: Io): Promise<void> {
   const suite = parseRun(await readJson(path, io), path, path === '-' ? io.cwd : dirname(resolve(io.cwd, path)));
-  const environment = await createEnvironment(options.backend, await withNamed(options.plugin, suite, io), io);
+  checkResume(options);
+  const folder = resolve(io.cwd, options.out ?? join('runs', suite.name));
+  const before = options.resume ? recorded(folder) : {};
+  const environment = await createEnvironment(
+    options.backend === 'auto' ? (before.backend ?? 'auto') : options.backend,
+    await withNamed(options.plugin, suite, io),
+    io,
+    process.env.POSENC_THREADS ? undefined : before.threads,
+  );
   const task = environment.tasks.create(suite.task);
   const [spec] = trialsOf(suite, task, environment);
-  const folder = resolve(io.cwd, options.out ?? join('runs', suite.name));
   const id = trialId(spec!, task, environment);
-  const trial: PlannedTrial = { id, folder, spec: spec!, result: readResult(folder, id) };
+  const trial = planTrial(folder, id, spec!);
   const shown = relative(io.cwd, folder) || '.';
   if (!options.resume && existsSync(join(folder, 'trial.json')))
     throw new PosencError(`"${shown}" already holds a run: --resume goes on with it, --out FOLDER starts another`);
@@ -66,6 +74,7 @@ async function train(path: string, options: Options, io: Io): Promise<void> {
   try {
     result = await inProcess(environment)(trial, {
       signal: io.interrupted(),
+      allowDrift: options.allowDrift,
       onProgress: (progress) => view.apply({ kind: 'progress', trial, progress }),
       onNotice: (message) => view.apply({ kind: 'notice', trial, message }),
     });

@@ -1,4 +1,5 @@
 /** What a reader must know before trusting the numbers: computed too, so that it fits the run. */
+import { describeRuntime } from '@posenc/training';
 import type { LossCurve } from './curves.ts';
 import { count, listed, rough } from './format.ts';
 import { measureOf } from './measure.ts';
@@ -13,6 +14,7 @@ export function cautions(reading: Reading, curves: readonly LossCurve[]): string
     sizeNote(reading),
     ...(reading.problems ? problemNotes(reading) : [sampleNote(reading)]),
     controlsNote(reading),
+    driftNote(reading),
     ...missingNotes(reading, curves),
   ].filter((note) => note !== undefined);
 }
@@ -78,6 +80,13 @@ function controlsNote({ comparison, problems }: Reading): string | undefined {
   return comparison.controls.data.length === 0
     ? `This task brings no control rows: nothing here says what ${problems ? 'guessing' : 'a model without context'} would reach.`
     : undefined;
+}
+
+function driftNote({ comparison }: Reading): string | undefined {
+  const { runtimes = [] } = comparison.environment;
+  if (runtimes.length < 2) return undefined;
+  const all = listed(runtimes.map((runtime) => `${describeRuntime(runtime)} (${runtime.processor})`));
+  return `Computed by ${all}, one after the other: the last bits of these numbers cannot be had again on one of them alone.`;
 }
 
 function missingNotes(reading: Reading, curves: readonly LossCurve[]): (string | undefined)[] {

@@ -20,7 +20,7 @@ export function reproduce(reading: Reading, { command, trialFolders = {} }: Prov
   const line = command ?? recorded ?? `posenc compare ${suite.name}.json`;
   const seconds = trials.reduce((sum, trial) => sum + trial.timing.trainSeconds, 0);
   return html`<pre><code>${line}</code></pre>
-<p>Seeds: ${listed(suite.seeds.map(String), 20)}. ${grouped(trials.length)} trials, ${duration(seconds)} of training summed over them. The same suite, data, versions and backend give the same losses, bit for bit; times differ.</p>
+<p>Seeds: ${listed(suite.seeds.map(String), 20)}. ${grouped(trials.length)} trials, ${duration(seconds)} of training summed over them. The same suite, data and versions on the same backend and processor give the same losses, bit for bit; times differ.</p>
 <p>Files of this run: <a href="results.json">results.json</a> (every number on this page), <a href="resolved.json">resolved.json</a> (the suite with all defaults), and one folder per trial with its configuration, metrics and checkpoints.</p>
 ${environmentTable(environment)}
 <details><summary>Suite (JSON)</summary>
@@ -38,9 +38,10 @@ function portable(suite: Comparison['suite']): object {
   return typeof file === 'string' ? { ...suite, task: { ...suite.task, file: basename(file) } } : suite;
 }
 
-function environmentTable({ backend, versions, command: _, ...more }: Comparison['environment']): Html {
+function environmentTable({ backend, processor, versions, command: _, ...more }: Comparison['environment']): Html {
   const rows: [string, string][] = [
     ['backend', backend],
+    ['processor', processor],
     ...Object.entries(more).map(([key, value]): [string, string] => [
       key.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase(),
       textOf(value),
@@ -77,7 +78,7 @@ function trialTable(trials: readonly TrialResult[], folders: Readonly<Record<str
   return scrolling(
     'Trials',
     html`<table>
-<caption>Trials. The id is a hash of everything that decides a trial’s numbers: configuration, data, versions, backend.</caption>
+<caption>Trials. The id is a hash of everything that decides what a trial is: configuration, data, versions.</caption>
 <thead><tr><th scope="col">encoding</th><th scope="col">seed</th><th scope="col">status</th><th scope="col">steps</th><th scope="col">tokens</th><th scope="col">training</th><th scope="col">id</th></tr></thead>
 <tbody>
 ${rows}</tbody>

@@ -1,4 +1,4 @@
-/** How the cores of this machine are shared out: trials × threads ≤ cores. */
+/** How the threads that may compute are shared out among trials: trials × threads never exceed them. */
 
 export interface Shares {
   /** Trials at a time. */
@@ -8,14 +8,19 @@ export interface Shares {
 }
 
 /**
- * @param asked trials at a time and threads of each, where the user says; `trials` bounds the first
+ * As many trials at a time as there are threads, one thread each: that gives the most trials an hour. Only where there are
+ * fewer trials has each more than one. The number stays the same to the end of the run, for it is part of what a trial's
+ * bits depend on.
+ *
+ * @param budget the cores, or fewer: `POSENC_THREADS`
+ * @param asked trials at a time, and threads of each, where the user or the run taken up again says; the budget bounds both
  */
 export function shareCores(
-  cores: number,
+  budget: number,
   trials: number,
   asked: { readonly workers: number | undefined; readonly threads: number | undefined },
 ): Shares {
-  const workers = asked.workers ?? Math.max(1, Math.floor(cores / (asked.threads ?? 1)));
-  const most = Math.max(1, Math.floor(cores / Math.min(workers, trials)));
-  return { workers, threads: Math.min(asked.threads ?? most, most) };
+  const fit = asked.threads === undefined ? budget : Math.max(1, Math.floor(budget / asked.threads));
+  const workers = Math.min(asked.workers ?? fit, fit, trials);
+  return { workers, threads: Math.min(asked.threads ?? budget, Math.floor(budget / workers)) };
 }

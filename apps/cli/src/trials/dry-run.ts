@@ -2,6 +2,7 @@
 import { countParams } from '@posenc/core';
 import type { Task } from '@posenc/tasks';
 import {
+  describeRuntime,
   type Environment,
   type Plan,
   type PlannedTrial,
@@ -61,9 +62,10 @@ export async function dryRun(
     [['encoding', 'seed', 'parameters', 'its own', 'tokens', 'about', 'trial'], ...rows],
     [1, 2, 3, 4],
   );
-  const summary = `${suite.name}: ${trials.length} trials, ${trials.filter((t) => t.finished).length} finished, ${workers} at a time; about ${duration(seconds)} on this machine (${environment.backend})`;
+  const backend = describeRuntime(environment.runtime);
+  const summary = `${suite.name}: ${trials.length} trials, ${trials.filter((t) => t.finished).length} finished, ${workers} at a time; about ${duration(seconds)} on this machine (${backend})`;
   return {
-    json: { suite: suite.name, backend: environment.backend, workers, trials, seconds },
+    json: { suite: suite.name, backend, workers, trials, seconds },
     text: `${table.join('\n')}\n\n${summary}\n`,
   };
 }

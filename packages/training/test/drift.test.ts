@@ -1,0 +1,120 @@
+/** A run taken up by another backend, variant, processor or number of threads than began it. */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PosencError } from '@posenc/core';
+import * as tf from '@tensorflow/tfjs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  inProcess,
+  planRun,
+  type RunOptions,
+  type Runtime,
+  runPlan,
+  runTrial,
+  trialsOf,
+  workerProcesses,
+} from '../src/index.ts';
+import { environment, folder, suite, task } from './fixtures.ts';
+
+beforeAll(() => tf.setBackend('cpu'));
+
+const here = environment.runtime;
+const specs = trialsOf(suite(), task(), environment).slice(0, 1);
+const path = 'trial.json';
+
+/** A trial stopped after five of its steps. */
+async function begun(): Promise<string> {
+  const where = folder();
+  const stopper = new AbortController();
+  const onProgress: RunOptions['onProgress'] = ({ done }) => done === 5 && stopper.abort();
+  expect(await runTrial(specs[0]!, where, environment, { signal: stopper.signal, onProgress })).toBeUndefined();
+  return where;
+}
+
+/** Makes the record say that something else computed it. */
+function edit(where: string, changes: Partial<Runtime>): void {
+  const record = JSON.parse(readFileSync(join(where, path), 'utf8')) as { runtimes: Runtime[] };
+  expect(record.runtimes).toEqual([here]);
+  writeFileSync(join(where, path), JSON.stringify({ ...record, runtimes: [{ ...here, ...changes }] }));
+}
+
+const resume = (where: string, allowDrift = false) => runTrial(specs[0]!, where, environment, { allowDrift });
+
+describe('a trial', () => {
+  it.each<[string, Partial<Runtime>, RegExp]>([
+    [
+      'processor',
+      { processor: 'pebbles' },
+      / {2}processor: was "pebbles", is "abacus"\nGo on on such a processor, start/,
+    ],
+    ['variant', { variant: 'plain' }, / {2}variant: was "plain", is "javascript"\nGo on as before, start/],
+    ['version', { version: '0' }, / {2}version: was "0", is "1"\n/],
+    ['number of threads', { threads: 3 }, / {2}threads: was "3", is "1"\nGo on as before \(POSENC_THREADS=3\), start/],
+    [
+      'backend and number of threads',
+      { backend: 'simd', threads: 2 },
+      / {2}backend: was "simd", is "cpu"\n {2}threads: was "2", is "1"\nGo on as before \(--backend simd, POSENC_THREADS=2\)/,
+    ],
+  ])('begun by another %s is not taken up, unless asked to', async (_, changes, message) => {
+    const where = await begun();
+    edit(where, changes);
+    const before = readFileSync(join(where, path));
+    await expect(resume(where)).rejects.toThrow(PosencError);
+    await expect(resume(where)).rejects.toThrow(message);
+    await expect(resume(where)).rejects.toThrow(/start another run with --out FOLDER.*--allow-drift$/);
+    expect(readFileSync(join(where, path))).toEqual(before);
+
+    const mixed = await resume(where, true);
+    expect(mixed).toMatchObject({ status: 'finished', steps: 12, runtimes: [{ ...here, ...changes }, here] });
+    await expect(resume(where)).rejects.toThrow(message); // finished, but not here alone
+    expect(await resume(where, true)).toEqual(mixed);
+  });
+
+  it('of which nothing was kept is begun here', async () => {
+    const where = await begun();
+    edit(where, { processor: 'pebbles' });
+    rmSync(join(where, 'checkpoints'), { recursive: true });
+    expect(await resume(where)).toMatchObject({ runtimes: [here] });
+  });
+
+  it('whose record is gone is not taken up', async () => {
+    const where = await begun();
+    rmSync(join(where, path));
+    await expect(resume(where)).rejects.toThrow(
+      /trial\.json" is missing or damaged: what computed this trial is not known/,
+    );
+  });
+});
+
+describe('a comparison', () => {
+  const plan = (where: string) => planRun(where, specs, task(), environment);
+  const one = suite({ seeds: [1], encodings: [{ encoding: { type: 'nope' } }] });
+  const options = { task: task(), workers: 1 };
+
+  it('with trials of another processor is refused before anything is touched; mixed, it says so', async () => {
+    const where = folder();
+    const executor = inProcess(environment);
+    await runPlan(where, one, plan(where), environment, { ...options, executor });
+    const [trial] = plan(where).trials;
+    edit(trial!.folder, { processor: 'pebbles' });
+    rmSync(join(trial!.folder, 'result.json'));
+    rmSync(join(where, 'resolved.json'));
+    await expect(runPlan(where, one, plan(where), environment, { ...options, executor })).rejects.toThrow(
+      /processor: was "pebbles", is "abacus"/,
+    );
+    expect(() => readFileSync(join(where, 'resolved.json'))).toThrow('ENOENT');
+
+    const workers = workerProcesses(new URL('./worker.ts', import.meta.url), []);
+    const mixed = await runPlan(where, one, plan(where), environment, {
+      ...options,
+      executor: workers,
+      allowDrift: true,
+    });
+    expect(mixed!.environment).toMatchObject({
+      backend: 'cpu javascript',
+      processor: 'abacus',
+      runtimes: [{ processor: 'pebbles' }, { processor: 'abacus' }],
+    });
+    expect(JSON.parse(readFileSync(join(where, 'resolved.json'), 'utf8'))).toMatchObject({ runtime: here });
+  });
+});
