@@ -1,8 +1,15 @@
 /** Every rival trains the very model of the standard step: same weights, same batch, same losses; or the benchmark says what is wrong. */
 import { spawnSync } from 'node:child_process';
-import { type Contender, measureStandardStep, nodeModule, quickSizes, type StepOptions } from 'posenc/bench';
+import {
+  type Contender,
+  measureProducts,
+  measureStandardStep,
+  nodeModule,
+  quickSizes,
+  type StepOptions,
+} from 'posenc/bench';
 import { describe, expect, it } from 'vitest';
-import { rivals } from '../src/rivals.ts';
+import { products, rivals } from '../src/rivals.ts';
 
 const options: StepOptions = {
   sizes: { ...quickSizes, modelDim: 32, mlpDim: 64, batch: 2, length: 16 },
@@ -19,6 +26,22 @@ const wasm: Contender = {
   start: (folder) => nodeModule(new URL('../../cli/src/bench/step-child.ts', import.meta.url), [folder, 'wasm']),
 };
 const hasTorch = spawnSync('python3', ['-c', 'import torch']).status === 0;
+
+const talking = (name: string, lines: readonly unknown[], more: Partial<Contender> = {}): Contender => ({
+  name,
+  kind: 'rival',
+  threaded: false,
+  start: () => ({
+    command: process.execPath,
+    args: [
+      '-e',
+      `const lines = ${JSON.stringify(lines)};
+       console.log(JSON.stringify(lines.shift()));
+       require('node:readline').createInterface({ input: process.stdin }).on('line', () => console.log(JSON.stringify(lines.shift())));`,
+    ],
+  }),
+  ...more,
+});
 
 describe('the standard step', () => {
   it('is the same in posenc and in every rival', async () => {
@@ -39,24 +62,9 @@ describe('the standard step', () => {
     }
   });
 
-  const talking = (name: string, lines: readonly unknown[], more: Partial<Contender> = {}): Contender => ({
-    name,
-    kind: 'rival',
-    threaded: false,
-    start: () => ({
-      command: process.execPath,
-      args: [
-        '-e',
-        `const lines = ${JSON.stringify(lines)};
-         console.log(JSON.stringify(lines.shift()));
-         require('node:readline').createInterface({ input: process.stdin }).on('line', () => console.log(JSON.stringify(lines.shift())));`,
-      ],
-    }),
-    ...more,
-  });
   const measure = (rival: Contender) => measureStandardStep([wasm, rival].map(once), options);
   const ready = { version: '1', variant: '', threads: 1, parameters: 19200 };
-  const steps = (losses: readonly number[]) => losses.map((loss) => ({ losses: [loss], seconds: [0.01] }));
+  const steps = (losses: readonly number[]) => losses.map((loss) => ({ values: [loss], seconds: [0.01] }));
 
   it('refuses another model, another start, another optimiser', async () => {
     await expect(measure(talking('wide', [{ ...ready, parameters: 7 }]))).rejects.toThrow(/wide has 7 parameters/);
@@ -87,5 +95,34 @@ describe('the standard step', () => {
       const { contenders } = await measure(rival);
       expect(contenders[1]).toMatchObject({ status: 'absent', reason: expect.stringMatching(/torch|no-such-python/) });
     }
+  });
+});
+
+describe('the matrix product', () => {
+  const ours: Contender = {
+    ...wasm,
+    start: (size) => nodeModule(new URL('../../cli/src/bench/product-child.ts', import.meta.url), [size, 'wasm']),
+  };
+  const measure = (others: readonly Contender[]) =>
+    measureProducts([ours, ...others].map(once), { ...options, size: 24 });
+
+  it('is the same in posenc and in PyTorch, as it is and held to AVX2', async () => {
+    const { contenders } = await measure(products);
+    const measured = contenders.flatMap((c) => (c.status === 'measured' ? [c] : []));
+    expect(measured.map(({ name }) => name).sort()).toEqual(
+      [ours, ...(hasTorch ? products : [])].map(({ name }) => name).sort(),
+    );
+    for (const { gflops, rounds } of measured) expect(gflops.median).toBeCloseTo((2 * 24 ** 3) / rounds[0]! / 1e9);
+    const capability = (name: string) => measured.find((c) => c.name === name)?.variant;
+    if (hasTorch) expect(capability('PyTorch CPU, AVX2')).toMatch(/^(AVX2|DEFAULT)$/);
+    else expect(contenders.filter((c) => c.status === 'absent')).toHaveLength(products.length);
+  });
+
+  it('is no other', async () => {
+    const answers = { values: Array(5).fill(3), seconds: Array(5).fill(0.01) };
+    const other = talking('other', [{ version: '1', variant: '', threads: 1 }, answers]);
+    await expect(measure([other])).rejects.toThrow(/^other computes another product: 3, not /);
+    const failing = talking('failing', [{ version: '1', variant: '', threads: 1 }, { failed: 'no memory' }]);
+    await expect(measure([failing])).rejects.toThrow(/^failing: no memory$/);
   });
 });

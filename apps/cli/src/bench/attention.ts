@@ -5,7 +5,7 @@ import { ChildEnded } from './child.ts';
 import { type Entry, usualReference } from './contenders.ts';
 import { ask, label, labelOf, type Running, stepsFor, withContenders } from './contest.ts';
 import type { AttentionBench, AttentionCell } from './document.ts';
-import type { Watch } from './machine.ts';
+import type { Measuring } from './machine.ts';
 import type { TurnRequest } from './serve.ts';
 import { ratios, summarize } from './stats.ts';
 
@@ -20,15 +20,12 @@ export interface AttentionSizes {
 export const standardAttention: AttentionSizes = { numHeads: 4, headDim: 32, tokens: 2048 };
 export const attentionLengths = [128, 256, 512, 1024, 2048];
 
-export interface AttentionOptions {
+export interface AttentionOptions extends Measuring {
   readonly sizes: AttentionSizes;
   readonly lengths: readonly number[];
   readonly rounds: number;
   /** Who takes longer than this for one pass is cut off. */
   readonly limitSeconds: number;
-  readonly watch: Watch;
-  readonly signal: AbortSignal;
-  onProgress(text: string): void;
 }
 
 /** Relative; of the gradients' mean square, whose float32 sums differ in order. */

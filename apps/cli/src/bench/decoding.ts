@@ -2,7 +2,7 @@
 import type { BackendName } from '@posenc/backend';
 import { askAlone } from './alone.ts';
 import type { DecodingBench } from './document.ts';
-import type { Watch } from './machine.ts';
+import type { Measuring } from './machine.ts';
 import type { ModelSizes } from './problem.ts';
 
 export interface DecodingSetting {
@@ -12,11 +12,7 @@ export interface DecodingSetting {
   readonly backend: BackendName;
 }
 
-export interface DecodingOptions extends DecodingSetting {
-  readonly watch: Watch;
-  readonly signal: AbortSignal;
-  onProgress(text: string): void;
-}
+export type DecodingOptions = DecodingSetting & Measuring;
 
 export async function measureDecoding(options: DecodingOptions): Promise<DecodingBench> {
   const { sizes, lengths, rounds, watch, signal } = options;

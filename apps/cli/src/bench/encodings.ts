@@ -11,7 +11,7 @@ import { ChildEnded, nodeModule, startChild } from './child.ts';
 import type { EncodingBench, EncodingCell, EncodingRow } from './document.ts';
 import type { EncodingReady, EncodingRequest } from './encoding-child.ts';
 import type { Effort } from './encoding-cost.ts';
-import type { Watch } from './machine.ts';
+import type { Measuring } from './machine.ts';
 
 export interface Candidate {
   readonly name: string;
@@ -53,14 +53,11 @@ export async function candidates(specs: readonly string[], plugins: readonly str
   return Promise.all(parsed);
 }
 
-export interface EncodingOptions {
+export interface EncodingOptions extends Measuring {
   readonly lengths: readonly number[];
   readonly backend: BackendName;
   readonly effort: Effort;
-  readonly watch: Watch;
-  readonly signal: AbortSignal;
   readonly cwd: string;
-  onProgress(text: string): void;
   onRow(row: EncodingRow): void;
 }
 

@@ -28,6 +28,14 @@ export interface Watch {
   otherCores(): Summary;
 }
 
+/** What every measurement is given. */
+export interface Measuring {
+  readonly watch: Watch;
+  readonly signal: AbortSignal;
+  /** Told what is measured now. */
+  onProgress(text: string): void;
+}
+
 const restSeconds = 0.15;
 
 export function startWatch(): Watch {

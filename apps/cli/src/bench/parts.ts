@@ -7,7 +7,7 @@ import { backendContenders, type Contender, entries } from './contenders.ts';
 import { measureDecoding } from './decoding.ts';
 import type { BenchDocument } from './document.ts';
 import { type Candidate, measureEncodings } from './encodings.ts';
-import type { Watch } from './machine.ts';
+import type { Measuring } from './machine.ts';
 import {
   attentionText,
   decodingText,
@@ -54,7 +54,7 @@ const plans = {
 export const encodingLengths: readonly number[] = plans.normal.encodings.lengths;
 
 /** What every part is given. */
-export interface PartContext {
+export interface PartContext extends Measuring {
   readonly io: Io;
   readonly quick: boolean;
   /** `auto`: every backend that is present, or simd where one computes alone. */
@@ -68,11 +68,8 @@ export interface PartContext {
   /** Others that take the standard step, and the matrix product. */
   readonly contenders: readonly Contender[];
   readonly products: readonly Contender[];
-  readonly watch: Watch;
-  readonly signal: AbortSignal;
   /** A table, or a piece of one. */
   say(text: string): void;
-  onProgress(text: string): void;
 }
 
 /** The results, by their name in the document. */
@@ -119,10 +116,20 @@ async function products(context: PartContext): Promise<Partial<Results>> {
   const { product: size, rounds } = planOf(context);
   // A graphics card has no threads to compare.
   const backends = (await context.present()).filter(({ name }) => !/gpu/.test(name));
-  const all = [...backendContenders(backends, 'product-child'), ...context.products];
+  const ours = backendContenders(backends, 'product-child');
+  const all = [...ours, ...ours.filter(({ name }) => name === 'simd').map(narrow), ...context.products];
   const result = await measureProducts(entries(all, 1), { ...context, size, rounds });
   context.say(productsText(result));
   return { products: result };
+}
+
+/** Held to the 128 bits of WebAssembly's vectors, where V8 would pair them. */
+function narrow({ name, start, ...rest }: Contender): Contender {
+  const held = (problem: string, threads: number) => {
+    const { env, ...command } = start(problem, threads);
+    return { ...command, env: { ...env, POSENC_SIMD_WIDE: '0' } };
+  };
+  return { ...rest, name: `${name}, 128 bits`, start: held };
 }
 
 async function training(context: PartContext): Promise<Partial<Results>> {

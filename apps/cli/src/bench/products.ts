@@ -3,15 +3,12 @@ import { PosencError } from '@posenc/core';
 import type { Entry } from './contenders.ts';
 import { type Absent, askSurely, label, type Running, stepsFor, withContenders } from './contest.ts';
 import type { ProductBench, ProductResult } from './document.ts';
-import type { Watch } from './machine.ts';
+import type { Measuring } from './machine.ts';
 import { summarize } from './stats.ts';
 
-export interface ProductOptions {
+export interface ProductOptions extends Measuring {
   readonly size: number;
   readonly rounds: number;
-  readonly watch: Watch;
-  readonly signal: AbortSignal;
-  onProgress(text: string): void;
 }
 
 /**

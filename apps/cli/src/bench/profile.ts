@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { BackendName } from '@posenc/backend';
 import { askAlone } from './alone.ts';
 import type { ProfileBench } from './document.ts';
+import type { Measuring } from './machine.ts';
 import { type StepSizes, writeProblem } from './problem.ts';
 
 export interface ProfileSetting {
@@ -13,10 +14,8 @@ export interface ProfileSetting {
   readonly steps: number;
 }
 
-export interface ProfileOptions extends Omit<ProfileSetting, 'folder'> {
+export interface ProfileOptions extends Omit<ProfileSetting, 'folder'>, Omit<Measuring, 'watch'> {
   readonly sizes: StepSizes;
-  readonly signal: AbortSignal;
-  onProgress(text: string): void;
 }
 
 /** @throws PosencError when the backend cannot be had, or a step fails */

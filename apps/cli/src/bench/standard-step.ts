@@ -6,17 +6,14 @@ import { PosencError } from '@posenc/core';
 import { type Entry, usualReference } from './contenders.ts';
 import { type Absent, askSurely, label, labelOf, type Running, stepsFor, withContenders } from './contest.ts';
 import type { ContenderResult, StandardStep } from './document.ts';
-import type { Watch } from './machine.ts';
+import type { Measuring } from './machine.ts';
 import { type StepProblem, type StepSizes, writeProblem } from './problem.ts';
 import { ratios, summarize } from './stats.ts';
 
 /** How long to measure, and who listens. */
-export interface StepOptions {
+export interface StepOptions extends Measuring {
   readonly sizes: StepSizes;
   readonly rounds: number;
-  readonly watch: Watch;
-  readonly signal: AbortSignal;
-  onProgress(text: string): void;
 }
 
 /** Of the initial loss: float32 sums in another order differ by a few 1e-6. */

@@ -4,7 +4,7 @@ import { dimsOf, type Hole, holesOf, type Registry, resolveModel } from '@posenc
 import { askAlone } from './alone.ts';
 import type { TrainingBench } from './document.ts';
 import type { Candidate } from './encodings.ts';
-import type { Watch } from './machine.ts';
+import type { Measuring } from './machine.ts';
 import type { ModelSizes } from './problem.ts';
 
 /** The lengths, and batches of `tokens` tokens: `tokens / length` sequences. */
@@ -21,11 +21,7 @@ export interface TrainingSetting extends Omit<TrainingPlan, 'lengths'> {
   readonly backend: BackendName;
 }
 
-export interface TrainingOptions extends TrainingPlan, Pick<TrainingSetting, 'backend' | 'cwd'> {
-  readonly watch: Watch;
-  readonly signal: AbortSignal;
-  onProgress(text: string): void;
-}
+export interface TrainingOptions extends TrainingPlan, Pick<TrainingSetting, 'backend' | 'cwd'>, Measuring {}
 
 /** Holes that one fused kernel of attention serves: such encodings should cost next to nothing, however long the text. */
 const streaming: readonly Hole[] = ['rotate', 'relativeBias'];
