@@ -1,10 +1,14 @@
 /** Everything whose work is shared between threads, at sizes that are shared. */
 import * as tf from '@tensorflow/tfjs';
 import { attention } from '../../core/src/attention.ts';
+import { activations } from '../../core/src/kernels/activation.ts';
+import { dropout } from '../../core/src/kernels/dropout.ts';
 import { layerNorm } from '../../core/src/kernels/norm.ts';
+import { rotatePairs } from '../../core/src/kernels/rotary.ts';
 import { createMask } from '../../core/src/mask.ts';
 import { planOffsets } from '../../core/src/offsets.ts';
 import { range } from '../../core/src/positions.ts';
+import { stream } from '../../core/src/random.ts';
 import { tensorOf } from './numbers.ts';
 
 export function compute(): tf.Tensor[] {
@@ -22,6 +26,7 @@ export function compute(): tf.Tensor[] {
       {
         mask,
         scoreScale: 0.3,
+        dropout: { rate: 0.1, random: stream(1, 'weights') },
         offsets: planOffsets(range(200), range(200)),
       },
     );
@@ -30,6 +35,7 @@ export function compute(): tf.Tensor[] {
     Int32Array.from({ length: 700 }, (_, i) => (i * i) % 50),
     'int32',
   );
+  const tables = { cos: tensorOf(11, [1, 1, 200, 8]) as tf.Tensor4D, sin: tensorOf(12, [1, 1, 200, 8]) as tf.Tensor4D };
   return [
     tf.matMul(x, w),
     tf.matMul(x, x, true, false),
@@ -49,5 +55,14 @@ export function compute(): tf.Tensor[] {
       tf.add(large, tensorOf(10, [300, 1])),
     ],
     tf.unsortedSegmentSum(x, ids, 50),
+    rotatePairs(heads[0]!, tables, 'half'),
+    dropout(large, 0.2, stream(1, 'dropout')),
+    ...tf.grads((gate, up) => tf.sum(activations.swiglu!.apply(gate as tf.Tensor2D, up as tf.Tensor2D)))([
+      x,
+      tf.neg(x),
+    ]),
+    tf.cumsum(large, 1),
+    tf.stack([x, x], 2),
+    ...tf.unstack(x.reshape([700, 65, 2]), 2),
   ];
 }
