@@ -87,6 +87,9 @@ const lines = {
   fails: ['inspect', './fails.ts'],
   unknown: ['inspect', 'alibbi'],
   unlike: ['inspect', 'qwertyuiop'],
+  multiAxis: ['inspect', 'mrope'],
+  multiAxisJson: ['inspect', '{"type":"mrope"}'],
+  ofObjects: ['inspect', '{"type":"constructor"}'],
   noPackage: ['list', '--plugin', 'a-package-nobody-has'],
   typed: ['list', '--plugin', 'typed-only'],
 } as const;
@@ -191,6 +194,12 @@ const failures: readonly (readonly [keyof typeof lines, RegExp])[] = [
   ['throws', /cannot load \.\/throws\.ts: Error: on purpose\n {2}at .*throws\.ts:1:7/],
   ['fails', /the encoding "fails" from \.\/fails\.ts failed: TypeError: four is too many\n {2}at .*fails\.ts:\d+:\d+/],
   ['unknown', /no encoding is called "alibbi": did you mean "alibi"\?\n {2}known: sinusoidal, learned/],
+  [
+    'multiAxis',
+    /no encoding is called "mrope": "mrope" gives every token several positions .*is not built\n {2}known:/,
+  ],
+  ['multiAxisJson', /no encoding is called "mrope": "mrope" gives every token several positions .*not built \(known:/],
+  ['ofObjects', /no encoding is called "constructor": allowed: sinusoidal/],
   ['unlike', /no encoding is called "qwertyuiop"\n {2}known: .*\.json file/],
   ['noPackage', /no package called "a-package-nobody-has" is installed for .*: npm install a-package-nobody-has/],
   ['typed', /cannot load the package typed-only: [\s\S]*the package must ship JavaScript/],

@@ -157,6 +157,8 @@ export interface PositionalEncoding<Type extends string = string, Config = unkno
   readonly config: ZodType<Config>;
   /** Where the paper, its code and practice differ, and which of them the default follows. */
   readonly notes: readonly string[];
+  /** Types that are asked for in its place and are not built, each with why: said where a guess at what was meant would mislead. */
+  readonly notBuilt?: Readonly<Record<string, string>>;
   create(config: Config, dims: Dims): Encoding;
   /** What `inspect` shows beyond what it can measure by calling the hooks. */
   tables?(config: Config, dims: Dims): readonly NamedTable[];

@@ -33,6 +33,12 @@ export interface Registry<P extends AnyEncoding = AnyEncoding> {
   jsonSchema(): Record<string, unknown>;
 }
 
+/** What a plug-in says of a type that is not built, if any does. */
+export function notBuilt(type: string, plugins: readonly AnyEncoding[]): string | undefined {
+  const name = type.toLowerCase();
+  return plugins.find((plugin) => Object.hasOwn(plugin.notBuilt ?? {}, name))?.notBuilt?.[name];
+}
+
 const node = z.object({ type: z.string({ error: 'expected the name of an encoding' }) });
 const composeNode = z.strictObject({ of: z.array(z.unknown()).min(1).describe('encodings used at once') });
 const perLayerNode = z.strictObject({
@@ -51,7 +57,7 @@ export function createRegistry<const P extends AnyEncoding>(plugins: readonly P[
     const plugin = plugins.find((p) => p.type === type);
     if (!plugin)
       throw new PosencError(
-        `${where}: no encoding is called "${brief(type)}": ${suggest(type, names)} (known: ${names.join(', ')})`,
+        `${where}: no encoding is called "${brief(type)}": ${notBuilt(type, plugins) ?? suggest(type, names)} (known: ${names.join(', ')})`,
       );
     return plugin;
   };

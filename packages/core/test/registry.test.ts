@@ -47,6 +47,14 @@ describe('registry', () => {
     expect(config.speed).toBe(2);
   });
 
+  it('says why a type is not built, where an encoding knows, instead of what is near', () => {
+    const known = createRegistry([{ ...turn, notBuilt: { tturn: '"tturn" turns twice' } }]);
+    const parse = (type: string) => () => known.parse({ type }, 'suite.json');
+    expect(parse('TTurn')).toThrow('no encoding is called "TTurn": "tturn" turns twice (known: turn');
+    expect(parse('turns')).toThrow('did you mean "turn"?');
+    expect(parse('constructor')).toThrow('no encoding is called "constructor": allowed: turn');
+  });
+
   it('says what is wrong, where, and what is near', () => {
     refused(
       { type: 'trun' },

@@ -1,7 +1,7 @@
 /** From what a user writes for an encoding to a parsed config and the registry that knows it. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type EncodingConfig, PosencError, type Registry, suggest } from '@posenc/core';
+import { type EncodingConfig, notBuilt, PosencError, type Registry, suggest } from '@posenc/core';
 import { registryWith } from '../encodings.ts';
 import type { Io } from '../io.ts';
 import { withNamed } from '../plugins/named.ts';
@@ -43,9 +43,10 @@ export async function readEncoding(spec: string, plugins: readonly string[], io:
     return await readModule(spec, plugins, io);
   } catch (error) {
     if (!(error instanceof PosencError) || !error.message.startsWith('no package')) throw error;
-    const nearest = suggest(spec, types);
+    const why = notBuilt(spec, (await loadRegistry(plugins, io)).registry.plugins);
+    const nearest = why ?? suggest(spec, types);
     throw new PosencError(
-      `no encoding is called "${spec}"${nearest.startsWith('did') ? `: ${nearest}` : ''}\n` +
+      `no encoding is called "${spec}"${why || nearest.startsWith('did') ? `: ${nearest}` : ''}\n` +
         `  known: ${types.join(', ')}; or give JSON, a .json file, a .ts or .js file, or an installed package`,
       { cause: error },
     );

@@ -1,5 +1,6 @@
 /** RoPE's options, and the rotary width that follows from them. */
 import { PosencError, z } from '@posenc/core';
+import { aboutMultiAxis, isMultiAxis } from './multi-axis.ts';
 import type { scalings } from './scaling/index.ts';
 import type { RopeScaling } from './scaling/scaling.ts';
 
@@ -15,7 +16,11 @@ export function ropeSchema<Extra extends RopeScaling = never>(choices: readonly 
   const known = options.map(({ shape }) => `"${shape.type.value}"`).join(', ');
   const scaling = z
     .discriminatedUnion('type', options, {
-      error: ({ code }) => (code === 'invalid_union' ? `no such scaling; known: ${known}` : undefined),
+      error: ({ code, input }) => {
+        if (code !== 'invalid_union') return undefined;
+        const { type } = input as { type?: unknown };
+        return isMultiAxis(type) ? aboutMultiAxis(type) : `no such scaling; known: ${known}`;
+      },
     })
     .default({ type: 'default' })
     .describe('How frequencies change for sequences longer than in training.');

@@ -16,6 +16,7 @@ import {
 } from '@posenc/core';
 import { type RopeConfig, ropeSchema } from './config.ts';
 import { scaledFrequencies, scalingOf } from './frequencies.ts';
+import { multiAxisTypes } from './multi-axis.ts';
 import { applyRotary, type RotaryTables, rotaryTables, rotaryTensors } from './rotary.ts';
 import { scalings } from './scaling/index.ts';
 import type { Frequencies, RopeScaling } from './scaling/scaling.ts';
@@ -54,6 +55,7 @@ export function createRope<Extra extends RopeScaling = never>(
       'Keys are cached turned, so a decoding session keeps one sequence length from its first token; with "dynamic" and "longrope" a cache filled under another length would be wrong.',
       'An odd rotary width is refused: Hugging Face turns one channel more than asked, with the odd number in the exponents.',
     ],
+    notBuilt: multiAxisTypes,
     create(config, { headDim }) {
       const scaling = scalingOf(config, choices);
       const { readsSeqLen } = scaling;

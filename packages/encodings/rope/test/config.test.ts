@@ -25,6 +25,15 @@ describe('config', () => {
     expect(rotaryWidth(rope.config.parse({}), 64)).toBe(64);
   });
 
+  it.each([{ type: 'mrope' }, { type: 'rope', scaling: { type: 'mrope', mrope_section: [16, 24, 24] } }])(
+    'refuses several positions per token with the reason: %j',
+    (config) => {
+      expect(() => registry.parse(config)).toThrow(
+        '"mrope" gives every token several positions (time, height, width), and an encoding here sees one',
+      );
+    },
+  );
+
   it.each([
     [{}],
     [{ partialRotaryFactor: 0.25 }],

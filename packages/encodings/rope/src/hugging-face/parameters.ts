@@ -2,6 +2,7 @@
 import { PosencError, parseConfig, z } from '@posenc/core';
 import { type RopeOptions, ropeSchema } from '../config.ts';
 import { scaledFrequencies } from '../frequencies.ts';
+import { aboutMultiAxis, isMultiAxis, multiAxisKeys } from '../multi-axis.ts';
 import { scalings } from '../scaling/index.ts';
 import { factor } from '../scaling/options.ts';
 import type { Family } from './families.ts';
@@ -42,11 +43,10 @@ export type RopeJson = { readonly type: 'rope' } & RopeOptions;
 
 /** Throws PosencError for multi-axis positions, unknown keys and values that mean nothing. */
 export function parseParameters(json: Json, place: string): Parameters {
-  for (const key of ['mrope_section', 'xdrope_section', 'mrope_interleaved'])
-    if (json[key] !== undefined && json[key] !== null)
-      throw new PosencError(
-        `${place}: "${key}" gives every token several positions (time, height, width), and an encoding here sees one: multi-axis rotation cannot be loaded`,
-      );
+  for (const key of multiAxisKeys)
+    if (json[key] !== undefined && json[key] !== null) throw new PosencError(`${place}: ${aboutMultiAxis(key)}`);
+  for (const type of [json.rope_type, json.type])
+    if (isMultiAxis(type)) throw new PosencError(`${place}: ${aboutMultiAxis(type)}`);
   if (json.attn_factor !== undefined)
     throw new PosencError(
       `${place}: "attn_factor" is read by no version of transformers, while YaRN’s own code multiplies by it: write attention_factor, which replaces the factor, or leave it out`,
