@@ -4,11 +4,12 @@
  *     dv_j = Σ_i m_ij p_ij dOut_i     ds_ij = p_ij·(m_ij ⟨dOut_i, v_j⟩ − ⟨dOut_i, out_i⟩)     dBias_{j−i} = Σ ds_ij
  *     dq_i = scale·Σ_j cap′·ds_ij k_j     dk_j = scale·Σ_i cap′·ds_ij q_i
  */
-import { accumulate, multiply, writeRow } from './attention';
-import { BLOCK, firstKey, lastKey, padded, Problem, ROW, SQUARE } from './attention-problem';
+import { scoreBlock, weighBlock, writeRow } from './attention';
+import { BLOCK, firstKey, lastKey, padded, Problem, ROW, SQUARE, seenKeys } from './attention-problem';
 import { addToBias, biasRow, findRuns, finishScores, keptWeights, keyPlaces } from './attention-scores';
 import { exp4 } from './math';
-import { packA, packB } from './pack';
+import { MR, NR, packA, packB } from './pack';
+import { multiplyPanels } from './tiles';
 import { at, laneSum, madd, splat, threadScratch } from './simd';
 
 /** Bytes of scratch per thread that `attentionGrad` needs. */
@@ -97,27 +98,49 @@ function gradBlock(
   const last = lastKey(p, i0 + rows - 1);
   for (let j0 = (firstKey(p, i0) / BLOCK) * BLOCK; j0 <= last; j0 += BLOCK) {
     const cols = min(BLOCK, p.Tk - j0);
-    multiply(weights, BLOCK, queryPanels, keyPanels + <usize>j0 * <usize>(p.Dr * 4), rows, cols, p.Dr, p.Dr);
+    scoreBlock(p, weights, queryPanels, keyPanels + <usize>j0 * <usize>(p.Dr * 4), p.Dr, i0, rows, j0, cols);
     if (p.bias) findRuns(keyPlaces(p, b, j0), runs, cols);
     finishScores(p, weights, p.softcap > 0 ? slopes : 0, runs, b, h, i0, rows, j0, cols);
-    multiply(dScores, BLOCK, outPanels, valuePanels + <usize>j0 * <usize>(p.Dv * 4), rows, cols, p.Dv, p.Dv);
+    scoreBlock(p, dScores, outPanels, valuePanels + <usize>j0 * <usize>(p.Dv * 4), p.Dv, i0, rows, j0, cols);
     for (let i = 0; i < rows; i++) {
       const row = (<usize>i) * ROW;
       const query = head * p.Tq + i0 + i;
-      gradRow(p, weights + row, dScores + row, query, j0, cols, load<f32>(at(inner, i)));
+      const seen = seenKeys(p, i0 + i, j0, cols);
+      gradRow(p, weights + row, dScores + row, query, j0, seen, load<f32>(at(inner, i)));
+      memory.fill(at(weights + row, seen), 0, (<usize>(cols - seen)) << 2);
+      memory.fill(at(dScores + row, seen), 0, (<usize>(cols - seen)) << 2);
       if (p.dBias)
         addToBias(biasRow(p, p.dBias, head, b, i0 + i), dScores + row, keyPlaces(p, b, j0), runs, cols);
-      scaleRow(dScores + row, p.softcap > 0 ? slopes + row : 0, p.scale, cols);
+      scaleRow(dScores + row, p.softcap > 0 ? slopes + row : 0, p.scale, seen);
     }
     packA(panels, weights, cols, rows, 1, BLOCK);
-    accumulate(at(dv, j0 * wideV), wideV, panels, outRows, cols, wideV, rows, rows);
+    gatherBlock(p, at(dv, j0 * wideV), wideV, panels, outRows, i0, rows, j0, cols);
     packA(panels, dScores, cols, rows, 1, BLOCK);
-    accumulate(at(dk, j0 * wideR), wideR, panels, queryRows, cols, wideR, rows, rows);
+    gatherBlock(p, at(dk, j0 * wideR), wideR, panels, queryRows, i0, rows, j0, cols);
     packA(panels, dScores, rows, cols, BLOCK, 1);
-    accumulate(dq, wideR, panels, keyRows + ((<usize>j0) << 5), rows, wideR, cols, p.Tk);
+    weighBlock(p, dq, wideR, panels, keyRows + ((<usize>j0) << 5), i0, rows, j0, cols);
   }
   for (let i = 0; i < rows; i++)
     writeRow(p.dq + ((<usize>(head * p.Tq + i0 + i) * <usize>p.Dr) << 2), at(dq, i * wideR), p.Dr, 1);
+}
+
+/** to += for each key the queries' rows, `width` wide, weighed by a transposed block; queries before the first that sees it are left out. */
+function gatherBlock(
+  p: Problem,
+  to: usize,
+  width: i32,
+  panels: usize,
+  queryRows: usize,
+  i0: i32,
+  rows: i32,
+  j0: i32,
+  cols: i32,
+): void {
+  for (let m = 0; m < cols; m += MR) {
+    const first = p.causal ? min(rows, max(0, j0 + m - (p.Tk - p.Tq) - i0)) : 0;
+    const panel = at(panels, m * rows + MR * first);
+    multiplyPanels(panel, at(queryRows, NR * first), at(to, m * width), MR, width, rows - first, rows, width, true, 0);
+  }
 }
 
 /** Scores become (dropped) weights, and the gradient of those that of the scores. Rows have room for eights. */

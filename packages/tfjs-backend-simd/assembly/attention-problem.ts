@@ -62,6 +62,12 @@ export function attentionBlock(): i32 {
   return BLOCK;
 }
 
+/** Keys of the block from j0 that order lets query i see, counted in eights; those beyond need no work. */
+@inline
+export function seenKeys(p: Problem, i: i32, j0: i32, cols: i32): i32 {
+  return min(cols, padded(max(0, lastKey(p, i) + 1 - j0)));
+}
+
 @inline
 export function padded(width: i32): i32 {
   return (width + 7) & ~7;

@@ -1,10 +1,10 @@
 /** What attention does to a block of scores beside its products: scale, softcap, relative bias, mask, dropout. */
-import { firstKey, lastKey, Problem, ROW } from './attention-problem';
+import { firstKey, lastKey, Problem, ROW, seenKeys } from './attention-problem';
 import { keepFactors } from './dropout';
 import { tanh4 } from './math';
 import { at, splat } from './simd';
 
-/** Scale, softcap, bias and mask. `slopes` (0: not wanted): d cap(s)/ds. `runs`: from findRuns. */
+/** Scale, softcap, bias and mask of the keys that a row sees. `slopes` (0: not wanted): d cap(s)/ds. `runs`: from findRuns. */
 export function finishScores(
   p: Problem,
   scores: usize,
@@ -21,23 +21,24 @@ export function finishScores(
   for (let r = 0; r < rows; r++) {
     const i = i0 + r;
     const row = scores + <usize>r * ROW;
+    const seen = seenKeys(p, i, j0, cols);
     if (p.softcap > 0) {
-      for (let j = 0; j < cols; j += 4) {
+      for (let j = 0; j < seen; j += 4) {
         const t = tanh4(f32x4.mul(v128.load(at(row, j)), splat(inverse)));
         v128.store(at(row, j), f32x4.mul(t, splat(p.softcap)));
         if (slopes) v128.store(at(slopes + <usize>r * ROW, j), f32x4.sub(splat(1), f32x4.mul(t, t)));
       }
     } else {
-      for (let j = 0; j < cols; j += 4) v128.store(at(row, j), f32x4.mul(v128.load(at(row, j)), splat(p.scale)));
+      for (let j = 0; j < seen; j += 4) v128.store(at(row, j), f32x4.mul(v128.load(at(row, j)), splat(p.scale)));
     }
     if (p.bias) addBias(row, biasRow(p, p.bias, h, b, i), keyPlaces(p, b, j0), runs, cols);
-    const first = min(cols, firstKey(p, i) - j0);
+    const first = min(seen, firstKey(p, i) - j0);
     for (let j = 0; j < first; j++) store<f32>(at(row, j), -Infinity);
-    for (let j = max(0, lastKey(p, i) + 1 - j0); j < cols; j++) store<f32>(at(row, j), -Infinity);
+    for (let j = max(0, lastKey(p, i) + 1 - j0); j < seen; j++) store<f32>(at(row, j), -Infinity);
     if (p.keySegments) {
       const own = load<i32>(at(p.querySegments, b * p.querySegmentStride + i));
       const others = at(p.keySegments, b * p.keySegmentStride + j0);
-      for (let j = 0; j < cols; j++) if (load<i32>(at(others, j)) != own) store<f32>(at(row, j), -Infinity);
+      for (let j = 0; j < seen; j++) if (load<i32>(at(others, j)) != own) store<f32>(at(row, j), -Infinity);
     }
   }
 }

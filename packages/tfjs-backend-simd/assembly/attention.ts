@@ -6,7 +6,7 @@
  *
  * Scores and products are tiles of the matrix product's micro-kernel; what it reads is packed for it.
  */
-import { BLOCK, firstKey, lastKey, padded, Problem, ROW, SQUARE } from './attention-problem';
+import { BLOCK, firstKey, lastKey, padded, Problem, ROW, SQUARE, seenKeys } from './attention-problem';
 import { findRuns, finishScores, keptWeights, keyPlaces } from './attention-scores';
 import { exp1, log1 } from './math';
 import { MR, packA } from './pack';
@@ -50,16 +50,18 @@ function attendBlock(p: Problem, head: i32, i0: i32): void {
   const last = lastKey(p, i0 + rows - 1);
   for (let j0 = (firstKey(p, i0) / BLOCK) * BLOCK; j0 <= last; j0 += BLOCK) {
     const cols = min(BLOCK, p.Tk - j0);
-    multiply(scores, BLOCK, queries, keys + <usize>j0 * <usize>(p.Dr * 4), rows, cols, p.Dr, p.Dr);
+    scoreBlock(p, scores, queries, keys + <usize>j0 * <usize>(p.Dr * 4), p.Dr, i0, rows, j0, cols);
     if (p.bias) findRuns(keyPlaces(p, b, j0), runs, cols);
     finishScores(p, scores, 0, runs, b, h, i0, rows, j0, cols);
     for (let i = 0; i < rows; i++) {
       const row = scores + <usize>i * ROW;
-      softmaxStep(row, cols, at(maxima, i), at(totals, i), at(sums, i * wide), wide);
+      const seen = seenKeys(p, i0 + i, j0, cols);
+      softmaxStep(row, seen, at(maxima, i), at(totals, i), at(sums, i * wide), wide);
+      memory.fill(at(row, seen), 0, (<usize>(cols - seen)) << 2);
       if (p.threshold) dropRow(p, row, head * p.Tq + i0 + i, j0, cols);
     }
     packA(weights, scores, rows, cols, BLOCK, 1);
-    accumulate(sums, wide, weights, values + ((<usize>j0) << 5), rows, wide, cols, p.Tk);
+    weighBlock(p, sums, wide, weights, values + ((<usize>j0) << 5), i0, rows, j0, cols);
   }
 
   for (let i = 0; i < rows; i++) {
@@ -98,21 +100,41 @@ function dropRow(p: Problem, weights: usize, row: i32, j0: i32, cols: i32): void
     v128.store(at(weights, j), f32x4.mul(v128.load(at(weights, j)), keptWeights(p, row, j0 + j)));
 }
 
-/** to = panels of A times panels of B: rows by cols, inner length K. `depth`: inner length of the whole panels of B. */
-@inline
-export function multiply(to: usize, stride: i32, a: usize, b: usize, rows: i32, cols: i32, K: i32, depth: i32): void {
-  multiplyPanels(a, b, to, roundUp(rows, MR), padded(cols), K, depth, stride, false, 0);
+/** Products of a block of rows with a block of keys, inner length K, but for tiles that order hides. */
+export function scoreBlock(
+  p: Problem,
+  to: usize,
+  rowPanels: usize,
+  keyPanels: usize,
+  K: i32,
+  i0: i32,
+  rows: i32,
+  j0: i32,
+  cols: i32,
+): void {
+  for (let m = 0; m < rows; m += MR) {
+    const seen = padded(seenKeys(p, i0 + min(m + MR, rows) - 1, j0, cols));
+    multiplyPanels(at(rowPanels, m * K), keyPanels, at(to, m * BLOCK), MR, seen, K, K, BLOCK, false, 0);
+  }
 }
 
-@inline
-export function accumulate(to: usize, stride: i32, a: usize, b: usize, rows: i32, cols: i32, K: i32, depth: i32): void {
-  multiplyPanels(a, b, to, roundUp(rows, MR), padded(cols), K, depth, stride, true, 0);
-}
-
-/** There is room for whole tiles. */
-@inline
-function roundUp(count: i32, unit: i32): i32 {
-  return ((count + unit - 1) / unit) * unit;
+/** to += weights of a block times rows of its keys, `width` wide. Weights that order hides are zeros, and left out. */
+export function weighBlock(
+  p: Problem,
+  to: usize,
+  width: i32,
+  weightPanels: usize,
+  keyRows: usize,
+  i0: i32,
+  rows: i32,
+  j0: i32,
+  cols: i32,
+): void {
+  for (let m = 0; m < rows; m += MR) {
+    const seen = seenKeys(p, i0 + min(m + MR, rows) - 1, j0, cols);
+    const panel = at(weightPanels, m * cols);
+    multiplyPanels(panel, keyRows, at(to, m * width), MR, width, seen, p.Tk, width, true, 0);
+  }
 }
 
 /** to = factor·from */
