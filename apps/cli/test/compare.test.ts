@@ -123,6 +123,9 @@ describe('posenc train, eval, generate', () => {
     expect(stretched.map((l) => l.length)).toEqual([32]);
     expect(stretched[0]!.score.loss).not.toBe(result.evaluations[0]!.lengths[1]!.score!.loss);
 
+    expect(await lengths('--encoding', 'alibi')).toEqual(await lengths('--encoding', '{"type":"alibi"}'));
+    expect((await posenc(folder, 'eval', 'runs/run', '--encoding', 'alibbi')).stderr).toMatch(/did you mean "alibi"/);
+
     const write = (...options: string[]) =>
       posenc(folder, 'generate', 'runs/run', '--prompt', 'thou', '--tokens', '12', ...options);
     const text = (await write()).stdout;

@@ -53,9 +53,7 @@ export async function evaluatePositions(
   const window = length * multiple;
   if (task.rowsAreProblems || window > definedBelow(model, config)) return null;
   const tally = newTally(window);
-  const rowsPerBatch = Math.max(1, Math.floor(config.batchTokens / window));
-  const request = { length: window, scored: window, longest: window, windows: config.windows, rowsPerBatch };
-  for (const batch of placedAll(task.evalBatches(request), config)) await score(model, params, batch, tally);
+  for (const batch of placedAll(wholeWindows(task, window, config), config)) await score(model, params, batch, tally);
   return tally.losses.map((sum, t) => sum / tally.counts[t]!);
 }
 
@@ -89,6 +87,24 @@ export function fixedTargets(task: Task, length: number, multiple: number, confi
     windows: config.windows,
     rowsPerBatch,
   });
+}
+
+/** The batches behind `evaluatePositions`. */
+function wholeWindows(task: Task, window: number, { windows, batchTokens }: EvaluationConfig): readonly Batch[] {
+  const rowsPerBatch = Math.max(1, Math.floor(batchTokens / window));
+  return task.evalBatches({ length: window, scored: window, longest: window, windows, rowsPerBatch });
+}
+
+/**
+ * How many tokens `evaluateAt` reads for a model at all lengths, and `evaluatePositions` at the longest: a short text has fewer
+ * windows than are asked for, and an encoding that ends reads no further.
+ */
+export function evaluationTokens(model: Transformer, task: Task, length: number, config: EvaluationConfig): number {
+  const defined = config.multiples.filter((multiple) => length * multiple <= definedBelow(model, config));
+  const windows = defined.flatMap((multiple) => fixedTargets(task, length, multiple, config));
+  const whole =
+    defined.length && !task.rowsAreProblems ? wholeWindows(task, length * Math.max(...defined), config) : [];
+  return [...windows, ...whole].reduce((sum, { tokens }) => sum + tokens.rows * tokens.cols, 0);
 }
 
 /** Sequences longer than this have no place to stand. */

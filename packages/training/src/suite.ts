@@ -118,6 +118,7 @@ export function trialsOf(suite: Suite, task: Task, environment: Environment): Tr
         evaluation: suite.evaluation,
         overrides: entry.evaluate,
       };
+      refuseOtherVocabulary(name, spec.model, task);
       const model = trialModel(spec, task, environment);
       refuseBeyondMemory(name, model, spec.training);
       if (spec.training.length > model.encoding.traits.maxPosition)
@@ -130,6 +131,15 @@ export function trialsOf(suite: Suite, task: Task, environment: Environment): Tr
       return spec;
     }),
   );
+}
+
+/** The task decides how many tokens there are; a number that says otherwise was meant for another task. */
+function refuseOtherVocabulary(name: string, { vocabSize }: { vocabSize?: unknown }, task: Task): void {
+  const { length } = task.tokenizer.vocabulary;
+  if (vocabSize !== undefined && vocabSize !== length)
+    throw new PosencError(
+      `model of "${name}": "vocabSize" is ${brief(JSON.stringify(vocabSize))}, and this task has ${length} tokens: leave it out, the task decides`,
+    );
 }
 
 /**

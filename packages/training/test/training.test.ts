@@ -5,6 +5,7 @@ import {
   evaluateAt,
   evaluatePositions,
   evaluateShuffled,
+  evaluationTokens,
   restoreParams,
   restoreSession,
   type Session,
@@ -98,6 +99,27 @@ describe('evaluation', () => {
     expect(await evaluateAt(session.model, session.params, task(), 12, 1, evaluation)).not.toBeNull();
     expect(await evaluateAt(session.model, session.params, task(), 12, 2, evaluation)).toBeNull();
     expect(await evaluatePositions(session.model, session.params, task(), 12, 2, evaluation)).toBeNull();
+  });
+
+  it.each([
+    ['as many windows as asked for', rope, 5],
+    ['as many windows as the text has', rope, 10_000],
+    ['an encoding that ends', learned, 5],
+  ])('costs what is counted beforehand: %s', async (_, encoding, windows) => {
+    const { model, params } = startSession(build(encoding), config, 1);
+    let read = 0;
+    const watched: typeof model = {
+      ...model,
+      forward(weights, input, options) {
+        read += input.tokens.rows * input.tokens.cols;
+        return model.forward(weights, input, options);
+      },
+    };
+    const wanted = { ...evaluation, multiples: [1, 2], windows };
+    for (const multiple of wanted.multiples) await evaluateAt(watched, params, task(), 12, multiple, wanted);
+    await evaluatePositions(watched, params, task(), 12, encoding === learned ? 1 : 2, wanted);
+    expect(evaluationTokens(model, task(), 12, wanted)).toBe(read);
+    expect(read).toBeLessThan(12 * 10_000);
   });
 
   it('shuffled position numbers matter to an encoding that reads them, and to no other', async () => {

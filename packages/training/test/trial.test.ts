@@ -204,6 +204,11 @@ describe('a suite', () => {
     refused(entry({ encoding: { type: 'rope' }, training: { batchSize: 0 } }), 'batchSize');
   });
 
+  it('may say the vocabulary size that its task has', () => {
+    const vocabSize = task().tokenizer.vocabulary.length;
+    expect(trials(suite({ model: { ...suite().model, vocabSize } }))).toHaveLength(trials(suite()).length);
+  });
+
   it('is refused before anything runs when it cannot run', () => {
     refused({ sead: [1] }, 'suite.json: unknown key "sead": did you mean "seeds"?');
     refused({ seeds: [1, 1] }, '"seeds" names a seed twice');
@@ -235,6 +240,11 @@ describe('a suite', () => {
     );
     refused({ model: { modelDim: 15, numLayers: 1, numHeads: 2 } }, /modelDim 15 is not divisible by numHeads 2/);
     refused({ model: { modelDim: 16, numLayers: 1, numHeds: 2 } }, /numHeds/);
+    refused(
+      { model: { ...suite().model, vocabSize: 999 } },
+      /^model of "nope": "vocabSize" is 999, and this task has \d+ tokens: leave it out, the task decides/,
+    );
+    refused(entry({ encoding: { type: 'rope' }, model: { vocabSize: '7' } }), /model of "rope": "vocabSize" is "7"/);
     refused({ task: { type: 'bable' } }, /no task is called "bable": did you mean "babble"/);
   });
 });

@@ -35,8 +35,8 @@ export const addEval: AddCommand = (program, io) => {
       multiplesOf,
     )
     .option(
-      '--encoding <json>',
-      'another config for the trained weights; "auto" in it stands for k at k times the training length',
+      '--encoding <config>',
+      'another config for the trained weights, a type or JSON; "auto" in it stands for k at k times the training length',
     )
     .option('--windows <n>', 'evaluation windows; default: those of the run', wholeNumber(1, 1_000_000));
   withBackend(withPlugins(withJson(command))).action((path: string, options: Options) => evaluate(path, options, io));
@@ -51,9 +51,7 @@ export const addEval: AddCommand = (program, io) => {
 
 async function evaluate(path: string, options: Options, io: Io): Promise<void> {
   const folder = resolve(io.cwd, path);
-  const override = options.encoding === undefined ? undefined : parseJson(options.encoding, '--encoding');
-  if (override !== undefined && (typeof override !== 'object' || override === null))
-    throw new PosencError(`--encoding is ${options.encoding}: expected a JSON object such as {"type": "rope"}`);
+  const override = options.encoding === undefined ? undefined : readOverride(options.encoding);
   const plugins = await withNamed(options.plugin, [trialDocument(folder), { encoding: override }], io);
   const environment = await createEnvironment(options.backend, plugins, io);
   const { spec, task, model, params, step, notices } = loadTrial(folder, environment);
@@ -79,6 +77,17 @@ async function evaluate(path: string, options: Options, io: Io): Promise<void> {
       }),
     );
   else io.stdout.write(`${scoreTable([{ name, lengths }], task)}\n`);
+}
+
+/** A type, or JSON, in which "auto" may stand for a factor. */
+function readOverride(text: string): object {
+  if (/^\s*[\w-]*\s*$/.test(text)) return { type: text.trim() };
+  const config = parseJson(text, '--encoding');
+  if (typeof config !== 'object' || config === null)
+    throw new PosencError(
+      `--encoding is ${text}: expected a type such as rope, or a JSON object such as {"type": "rope"}`,
+    );
+  return config;
 }
 
 function multiplesOf(text: string): number[] {

@@ -1,9 +1,10 @@
 /** What a comparison would do: its trials, their parameters, and how long they would take on this machine. */
-import { countParams } from '@posenc/core';
+import { countParams, type Transformer } from '@posenc/core';
 import type { Task } from '@posenc/tasks';
 import {
   describeRuntime,
   type Environment,
+  evaluationTokens,
   type Plan,
   type PlannedTrial,
   type Suite,
@@ -34,7 +35,7 @@ export async function dryRun(
     const { spec, result } = trial;
     const model = trialModel(spec, task, environment);
     if (!result && !perName.has(spec.name)) perName.set(spec.name, await stepSeconds(trial, task, environment));
-    const seconds = result ? 0 : perName.get(spec.name)! * (spec.training.steps + evaluationSteps(trial));
+    const seconds = result ? 0 : perName.get(spec.name)! * (spec.training.steps + evaluationSteps(model, trial, task));
     const parameters = { total: countParams(model.params), encoding: countParams(model.encoding.params) };
     const tokens = spec.training.steps * spec.training.batchSize * spec.training.length;
     trials.push({
@@ -80,9 +81,8 @@ async function stepSeconds({ spec }: PlannedTrial, task: Task, environment: Envi
 }
 
 /** Evaluation in units of a training step: a forward pass is a third of one, for every window, length and override. */
-function evaluationSteps({ spec }: PlannedTrial): number {
+function evaluationSteps(model: Transformer, { spec }: PlannedTrial, task: Task): number {
   const { training, evaluation, overrides } = spec;
-  const multiples = evaluation.multiples.reduce((a, b) => a + b, 0) + Math.max(...evaluation.multiples);
-  const tokens = evaluation.windows * training.length * multiples * (1 + overrides.length);
+  const tokens = evaluationTokens(model, task, training.length, evaluation) * (1 + overrides.length);
   return tokens / (training.batchSize * training.length) / 3;
 }
