@@ -1,4 +1,5 @@
 export { type Choice, chooseAuto } from './auto.ts';
+export { type Hold, type Holder, holdFile } from './file-lock.ts';
 export { type BackendInfo, type BackendName, backendNames } from './names.ts';
 export { dataFolder, type NativeName, nativeFolder } from './native/folder.ts';
 export {
