@@ -37,10 +37,20 @@ export function ensureSetup() {
   if (result.error) fail(`npx could not be started: ${result.error.message}. Is npm installed?`);
   if (result.status !== 0) {
     console.error(result.stdout, result.stderr);
-    fail('the dependencies could not be installed: see above. Is the package registry reachable?');
+    fail(`the dependencies could not be installed: ${adviceOn(result.stdout + result.stderr)}`);
   }
   writeFileSync(stamp, wanted);
   console.error(`Set up in ${((performance.now() - started) / 1000).toFixed(0)} s.`);
+}
+
+/** What to do about a failed installation, by what pnpm said of it. */
+export function adviceOn(output) {
+  if (/ERR_PNPM_(OUTDATED_LOCKFILE|LOCKFILE_CONFIG_MISMATCH|FROZEN_LOCKFILE)/.test(output))
+    return `pnpm-lock.yaml does not fit the package.json files. Run: npx ${packageManager} install --no-frozen-lockfile`;
+  if (/ENOSPC/.test(output)) return 'the disk is full';
+  if (/ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ERR_PNPM_(META_)?FETCH|ERR_SOCKET_TIMEOUT/.test(output))
+    return 'see above. Is the package registry reachable?';
+  return 'see above';
 }
 
 /** Runs a program in the repository with the pinned tools; resolves to its exit code. Ctrl-C reaches it directly. */
