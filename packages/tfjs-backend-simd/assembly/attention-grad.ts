@@ -4,7 +4,7 @@
  *     dv_j = Σ_i m_ij p_ij dOut_i     ds_ij = p_ij·(m_ij ⟨dOut_i, v_j⟩ − ⟨dOut_i, out_i⟩)     dBias_{j−i} = Σ ds_ij
  *     dq_i = scale·Σ_j cap′·ds_ij k_j     dk_j = scale·Σ_i cap′·ds_ij q_i
  */
-import { scoreBlock, weighBlock, writeRow } from './attention';
+import { scoreBlock, weighBlock, writeRow, zero } from './attention';
 import { BLOCK, firstKey, lastKey, padded, Problem, ROW, SQUARE, seenKeys } from './attention-problem';
 import { addToBias, biasRow, findRuns, finishScores, keptWeights, keyPlaces } from './attention-scores';
 import { exp4 } from './math';
@@ -107,8 +107,8 @@ function gradBlock(
       const query = head * p.Tq + i0 + i;
       const seen = seenKeys(p, i0 + i, j0, cols);
       gradRow(p, weights + row, dScores + row, query, j0, seen, load<f32>(at(inner, i)));
-      memory.fill(at(weights + row, seen), 0, (<usize>(cols - seen)) << 2);
-      memory.fill(at(dScores + row, seen), 0, (<usize>(cols - seen)) << 2);
+      zero(weights + row, seen, cols);
+      zero(dScores + row, seen, cols);
       if (p.dBias)
         addToBias(biasRow(p, p.dBias, head, b, i0 + i), dScores + row, keyPlaces(p, b, j0), runs, cols);
       scaleRow(dScores + row, p.softcap > 0 ? slopes + row : 0, p.scale, seen);
@@ -124,7 +124,7 @@ function gradBlock(
     writeRow(p.dq + ((<usize>(head * p.Tq + i0 + i) * <usize>p.Dr) << 2), at(dq, i * wideR), p.Dr, 1);
 }
 
-/** to += for each key the queries' rows, `width` wide, weighed by a transposed block; queries before the first that sees it are left out. */
+/** to += for each key the queries' rows, weighed by a transposed block. Queries before the first that sees the key are left out. */
 function gatherBlock(
   p: Problem,
   to: usize,
@@ -136,10 +136,13 @@ function gatherBlock(
   j0: i32,
   cols: i32,
 ): void {
-  for (let m = 0; m < cols; m += MR) {
-    const first = p.causal ? min(rows, max(0, j0 + m - (p.Tk - p.Tq) - i0)) : 0;
+  const whole = seenKeys(p, i0, j0, cols) == cols;
+  const step = whole ? ((cols + MR - 1) / MR) * MR : MR;
+  const place = j0 - i0 - (p.Tk - p.Tq) - (p.causal ? 0 : p.reach);
+  for (let m = 0; m < cols; m += step) {
+    const first = whole ? 0 : min(rows, max(0, place + m));
     const panel = at(panels, m * rows + MR * first);
-    multiplyPanels(panel, at(queryRows, NR * first), at(to, m * width), MR, width, rows - first, rows, width, true, 0);
+    multiplyPanels(panel, at(queryRows, NR * first), at(to, m * width), step, width, rows - first, rows, width, true, 0);
   }
 }
 

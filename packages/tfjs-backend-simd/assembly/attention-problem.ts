@@ -1,5 +1,7 @@
 /** One call of attention: what its files share. */
 
+import { MR } from './pack';
+
 /** Queries and keys of a block: a multiple of the tile's 6 rows and of its 8 columns. */
 export const BLOCK: i32 = 48;
 export const ROW: usize = BLOCK * 4;
@@ -66,6 +68,12 @@ export function attentionBlock(): i32 {
 @inline
 export function seenKeys(p: Problem, i: i32, j0: i32, cols: i32): i32 {
   return min(cols, padded(max(0, lastKey(p, i) + 1 - j0)));
+}
+
+/** Rows to take at a time: all where the first sees the whole block (and so do the others), else a tile's. */
+@inline
+export function rowsAtOnce(p: Problem, i0: i32, rows: i32, j0: i32, cols: i32): i32 {
+  return seenKeys(p, i0, j0, cols) == cols ? ((rows + MR - 1) / MR) * MR : MR;
 }
 
 @inline

@@ -6,10 +6,10 @@
  *
  * Scores and products are tiles of the matrix product's micro-kernel; what it reads is packed for it.
  */
-import { BLOCK, firstKey, lastKey, padded, Problem, ROW, SQUARE, seenKeys } from './attention-problem';
+import { BLOCK, firstKey, lastKey, padded, Problem, ROW, rowsAtOnce, SQUARE, seenKeys } from './attention-problem';
 import { findRuns, finishScores, keptWeights, keyPlaces } from './attention-scores';
 import { exp1, log1 } from './math';
-import { MR, packA } from './pack';
+import { packA } from './pack';
 import { rowMax } from './reduce';
 import { at, splat, threadScratch } from './simd';
 import { expInto } from './softmax';
@@ -57,7 +57,7 @@ function attendBlock(p: Problem, head: i32, i0: i32): void {
       const row = scores + <usize>i * ROW;
       const seen = seenKeys(p, i0 + i, j0, cols);
       softmaxStep(row, seen, at(maxima, i), at(totals, i), at(sums, i * wide), wide);
-      memory.fill(at(row, seen), 0, (<usize>(cols - seen)) << 2);
+      zero(row, seen, cols);
       if (p.threshold) dropRow(p, row, head * p.Tq + i0 + i, j0, cols);
     }
     packA(weights, scores, rows, cols, BLOCK, 1);
@@ -100,6 +100,12 @@ function dropRow(p: Problem, weights: usize, row: i32, j0: i32, cols: i32): void
     v128.store(at(weights, j), f32x4.mul(v128.load(at(weights, j)), keptWeights(p, row, j0 + j)));
 }
 
+/** row[from … to) = 0. Looks first: filling nothing costs a call out of WebAssembly. */
+@inline
+export function zero(row: usize, from: i32, to: i32): void {
+  if (from < to) memory.fill(at(row, from), 0, (<usize>(to - from)) << 2);
+}
+
 /** Products of a block of rows with a block of keys, inner length K, but for tiles that order hides. */
 export function scoreBlock(
   p: Problem,
@@ -112,9 +118,10 @@ export function scoreBlock(
   j0: i32,
   cols: i32,
 ): void {
-  for (let m = 0; m < rows; m += MR) {
-    const seen = padded(seenKeys(p, i0 + min(m + MR, rows) - 1, j0, cols));
-    multiplyPanels(at(rowPanels, m * K), keyPanels, at(to, m * BLOCK), MR, seen, K, K, BLOCK, false, 0);
+  const step = rowsAtOnce(p, i0, rows, j0, cols);
+  for (let m = 0; m < rows; m += step) {
+    const seen = padded(seenKeys(p, i0 + min(m + step, rows) - 1, j0, cols));
+    multiplyPanels(at(rowPanels, m * K), keyPanels, at(to, m * BLOCK), step, seen, K, K, BLOCK, false, 0);
   }
 }
 
@@ -130,10 +137,11 @@ export function weighBlock(
   j0: i32,
   cols: i32,
 ): void {
-  for (let m = 0; m < rows; m += MR) {
-    const seen = seenKeys(p, i0 + min(m + MR, rows) - 1, j0, cols);
+  const step = rowsAtOnce(p, i0, rows, j0, cols);
+  for (let m = 0; m < rows; m += step) {
+    const seen = seenKeys(p, i0 + min(m + step, rows) - 1, j0, cols);
     const panel = at(weightPanels, m * cols);
-    multiplyPanels(panel, keyRows, at(to, m * width), MR, width, seen, p.Tk, width, true, 0);
+    multiplyPanels(panel, keyRows, at(to, m * width), step, width, seen, p.Tk, width, true, 0);
   }
 }
 
