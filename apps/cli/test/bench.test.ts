@@ -103,8 +103,10 @@ describe('posenc bench', () => {
       expect(err.split('\n').filter((line) => line.startsWith(title))).toHaveLength(1);
   });
 
-  it('trains the encodings that are named', async () => {
-    const { out } = await cli(['bench', 'fox', '--quick', '--only', 'training', '--backend', 'wasm', '--json']);
+  it('trains the encodings that are named, and says which end too early', async () => {
+    const short = '{"type":"learned","numPositions":20}';
+    const { out, err } = await cli(['bench', 'fox', short, '--quick', '--only', 'training', '--backend', 'wasm']);
+    expect(err).toMatch(/^not trained: .* is defined below position 20$/m);
     expect(benchSchema.parse(JSON.parse(out)).training).toMatchObject({
       backend: { name: 'wasm' },
       cells: [{ rows: [{ name: 'fox' }] }, { rows: [{ name: 'fox' }] }],

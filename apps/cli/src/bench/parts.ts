@@ -22,7 +22,7 @@ import { quickModel, quickSizes, standardModel, standardSizes } from './problem.
 import { measureProducts } from './products.ts';
 import { measureProfile } from './profile.ts';
 import { measureStandardStep } from './standard-step.ts';
-import { measureTraining, streamed } from './training.ts';
+import { measureTraining, trainable } from './training.ts';
 
 /** What a full run takes, and what a look does. */
 const plans = {
@@ -138,8 +138,10 @@ async function training(context: PartContext): Promise<Partial<Results>> {
   const plan = { sizes: model, rounds, ...sizes };
   await useBackend('cpu'); // to see what each fills; what measures is another process
   const { registry } = await loadRegistry([...new Set(candidates.flatMap(({ plugins }) => plugins))], io);
-  const measured = chosen ? candidates : streamed(candidates, registry, plan);
-  const result = await measureTraining(measured, { ...context, ...plan, backend: alone(context), cwd: io.cwd });
+  const { trained, tooShort } = trainable(candidates, registry, plan, chosen ? 'all' : 'streamed');
+  for (const { name, maxPosition } of tooShort)
+    context.say(`not trained: ${name} is defined below position ${maxPosition}\n`);
+  const result = await measureTraining(trained, { ...context, ...plan, backend: alone(context), cwd: io.cwd });
   context.say(trainingText(result));
   return { training: result };
 }
@@ -183,6 +185,7 @@ export const parts = {
   encodings,
 } as const satisfies Record<string, (context: PartContext) => Promise<Partial<Results>>>;
 
+/** A part, as `--only` names it. */
 export type PartName = keyof typeof parts;
 
 export const partNames = Object.keys(parts) as PartName[];

@@ -83,6 +83,7 @@ export function attentionBytes({ contenders }: AttentionBench): { name: string; 
   return [];
 }
 
+/** Bytes as megabytes with three significant digits. */
 export const megabytes = (bytes: number): string => `${(bytes / 1e6).toPrecision(3)} MB`;
 
 export function attentionText(bench: AttentionBench): string {

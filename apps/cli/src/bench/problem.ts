@@ -35,10 +35,12 @@ export interface StepSizes extends ModelSizes {
 
 /** Decoder, pre-norm LayerNorm, ReLU, biases everywhere, tied embeddings, NoPE: the unit of every comparison of training speed. */
 export const standardModel: ModelSizes = { numLayers: 4, modelDim: 128, numHeads: 4, mlpDim: 512, vocabSize: 64 };
+/** That model, and a batch of 16 × 128 tokens. */
 export const standardSizes: StepSizes = { ...standardModel, batch: 16, length: 128 };
 
 /** Small enough for a look, and for tests; it says nothing about the standard step. */
 export const quickModel: ModelSizes = { ...standardModel, numLayers: 2, modelDim: 64, mlpDim: 256 };
+/** That model, and a batch of 2 × 32 tokens. */
 export const quickSizes: StepSizes = { ...quickModel, batch: 2, length: 32 };
 
 /** The standard step, written down for contenders in any language. */

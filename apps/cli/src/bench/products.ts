@@ -6,6 +6,7 @@ import type { ProductBench, ProductResult } from './document.ts';
 import type { Measuring } from './machine.ts';
 import { summarize } from './stats.ts';
 
+/** How large, how long, and who listens. */
 export interface ProductOptions extends Measuring {
   readonly size: number;
   readonly rounds: number;
@@ -21,7 +22,10 @@ export const operand = (size: number, step: 7 | 11): Float32Array =>
 /** Of the mean square of the result's first row, relative. */
 const sameProduct = 1e-3;
 
-/** @throws PosencError when a contender gets another product, or one that must be there is absent */
+/**
+ * Measures all entries in turns.
+ * @throws PosencError when a contender gets another product, or one that must be there is absent
+ */
 export async function measureProducts(all: readonly Entry[], options: ProductOptions): Promise<ProductBench> {
   const { size, watch, onProgress } = options;
   return withContenders(options.signal, async (start) => {

@@ -26,15 +26,32 @@ export interface TrainingOptions extends TrainingPlan, Pick<TrainingSetting, 'ba
 /** Holes that one fused kernel of attention serves: such encodings should cost next to nothing, however long the text. */
 const streaming: readonly Hole[] = ['rotate', 'relativeBias'];
 
-/** Of many encodings those that attention streams, which fill such holes and no others. */
-export function streamed(all: readonly Candidate[], registry: Registry, { sizes, lengths }: TrainingPlan): Candidate[] {
+/** Which encodings to train, and which are not defined at all lengths. */
+export interface Trainable {
+  readonly trained: readonly Candidate[];
+  readonly tooShort: readonly { readonly name: string; readonly maxPosition: number }[];
+}
+
+/** All, or of many those that attention streams, which fill such holes and no others. */
+export function trainable(
+  all: readonly Candidate[],
+  registry: Registry,
+  { sizes, lengths }: TrainingPlan,
+  choose: 'all' | 'streamed',
+): Trainable {
   const dims = dimsOf(resolveModel(sizes));
-  return all.filter(({ config }) => {
-    const encoding = registry.create(config, dims);
+  const known = all.map((candidate) => ({ candidate, encoding: registry.create(candidate.config, dims) }));
+  const wanted = known.filter(({ encoding }) => {
     const filled = holesOf(encoding, dims);
-    const farEnough = encoding.traits.maxPosition >= Math.max(...lengths);
-    return farEnough && filled.length > 0 && filled.every((hole) => streaming.includes(hole));
+    return choose === 'all' || (filled.length > 0 && filled.every((hole) => streaming.includes(hole)));
   });
+  const reaches = ({ encoding }: (typeof known)[number]) => encoding.traits.maxPosition >= Math.max(...lengths);
+  return {
+    trained: wanted.filter(reaches).map(({ candidate }) => candidate),
+    tooShort: wanted
+      .filter((one) => !reaches(one))
+      .map(({ candidate, encoding }) => ({ name: candidate.name, maxPosition: encoding.traits.maxPosition })),
+  };
 }
 
 /** @throws PosencError when one of them cannot be trained */
