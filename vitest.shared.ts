@@ -16,8 +16,12 @@ export default defineConfig(({ mode }: { mode: string }) => {
       maxWorkers: 1,
       isolate: false,
       execArgv: ['--conditions=posenc-source'],
-      // No result depends on the native backends that a machine has.
-      env: { POSENC_HOME: fileURLToPath(new URL('./node_modules/.cache/posenc', import.meta.url)) },
+      env: {
+        // No result depends on the native backends that a machine has,
+        POSENC_HOME: fileURLToPath(new URL('./node_modules/.cache/posenc', import.meta.url)),
+        // and packages tested at the same time share the cores.
+        POSENC_THREADS: process.env.POSENC_THREADS ?? '1',
+      },
       testTimeout: slow ? 600_000 : 60_000,
       reporters: ['default', ['json', { outputFile: `test-results/${slow ? 'slow' : 'fast'}.json` }]] as [
         'default',

@@ -7,7 +7,7 @@ import { drawings, similarities } from './why-positions/figures.ts';
 import { measureAll, measurementsFile } from './why-positions/measurements.ts';
 import { withMeasurements } from './why-positions/page.ts';
 
-await useBackend('wasm');
+await useBackend('simd');
 const measurements = measureAll();
 writeFileSync(measurementsFile, `${JSON.stringify(measurements, undefined, 2)}\n`);
 mkdirSync(join(docs, 'figures'), { recursive: true });

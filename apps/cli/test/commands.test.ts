@@ -91,13 +91,13 @@ describe('schema', () => {
 describe('doctor', () => {
   it('what is here, what is missing, and the command that gets it', async () => {
     const report = await json('doctor');
-    expect(report).toMatchObject({ node: process.versions.node, cores: availableParallelism(), auto: 'wasm' });
+    expect(report).toMatchObject({ node: process.versions.node, cores: availableParallelism(), auto: 'simd' });
     expect(report.memory.totalBytes).toBeGreaterThan(report.memory.freeBytes);
     const of = (name: string) => report.backends.find((b: { name: string }) => b.name === name);
-    expect(of('cpu').available && of('wasm').available).toBe(true);
+    expect(of('cpu').available && of('simd').available && of('wasm').available).toBe(true);
     for (const backend of report.backends) if (!backend.available) expect(backend.reason, backend.name).toBeTruthy();
     const { out } = await cli(['doctor']);
-    expect(out).toMatch(/✓ wasm \(auto\) +WebAssembly/);
+    expect(out).toMatch(/✓ simd \(auto\) +WebAssembly/);
     expect((await cli(['help', 'doctor'])).out).toMatch(/\$ posenc doctor\n.*\n {2}\$ posenc doctor --json\n/); // both run here
     for (const { command } of report.backends) if (command) expect(out).toContain(`to get it: ${command}`);
   });

@@ -14,7 +14,7 @@ describe('posenc compare', () => {
     const dry = await posenc(folder, 'compare', 'suite.json', '--dry-run');
     expect(dry).toMatchObject({ code: 0, stderr: '' });
     expect(dry.stdout).toMatch(/encoding +seed +parameters +its own +tokens +about +trial\nnope +1 +\d,\d{3} +0 +768 /);
-    expect(dry.stdout).toMatch(/tiny: 2 trials, 0 finished, \d+ at a time; about .* \(wasm/);
+    expect(dry.stdout).toMatch(/tiny: 2 trials, 0 finished, \d+ at a time; about .* \(simd (relaxed|plain)\)/);
     expect(readdirSync(folder).sort()).toEqual(['suite.json', 'verse.txt']);
 
     const first = await posenc(folder, 'compare', 'suite.json');
@@ -27,7 +27,7 @@ describe('posenc compare', () => {
     const before = resultsIn(folder);
     expect(before.rows.map((row) => row.name)).toEqual(['nope', 'RoPE', 'RoPE + PI']);
     expect(before.environment).toMatchObject({
-      backend: expect.stringMatching(/^wasm/),
+      backend: expect.stringMatching(/^simd (relaxed|plain)$/),
       node: process.version,
       commit: null,
       versions: { '@posenc/core': expect.any(String) },

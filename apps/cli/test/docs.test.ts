@@ -61,7 +61,7 @@ describe('the map of the field', () => {
 });
 
 describe('why positions', () => {
-  beforeAll(() => useBackend('wasm'));
+  beforeAll(() => useBackend('simd'));
   afterAll(() => useBackend('cpu')); // test files share a process
   const golden = json('apps', 'cli', 'golden', 'at-init.json') as {
     entries: { name: string; input: string; emb: Level; attn: Level[] }[];

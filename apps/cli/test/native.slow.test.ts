@@ -55,18 +55,18 @@ function lossesOn(backend: string, sizes: StepSizes, where = {}): number[] {
   return (JSON.parse(stdout) as { losses: number[] }).losses;
 }
 
-/** The first loss and the one after 20 steps are those of wasm. In between Adam makes a whole step of a gradient's rounding near zero. */
+/** The first loss and the one after 20 steps are those of simd. In between Adam makes a whole step of a gradient's rounding near zero. */
 function expectSameTraining(backend: 'tensorflow' | 'tensorflow-gpu' | 'webgpu', sizes: StepSizes, where = {}): void {
-  const [expected, losses] = [lossesOn('wasm', sizes), lossesOn(backend, sizes, where)];
+  const [expected, losses] = [lossesOn('simd', sizes), lossesOn(backend, sizes, where)];
   expect(losses).toHaveLength(20);
   expect(losses[19]!).toBeLessThan(losses[0]!);
   for (const step of [0, 19])
     expect(Math.abs(losses[step]! - expected[step]!), `loss ${step + 1}`).toBeLessThan(toleranceOf(backend));
 }
 
-/** A comparison of two tiny trainings runs, records the backend, and gives about what wasm gives. */
+/** A comparison of two tiny trainings runs, records the backend, and gives about what simd gives. */
 function expectSameComparison(backend: NativeName): void {
-  const losses = ['wasm', backend].map((name) => {
+  const losses = ['simd', backend].map((name) => {
     const folder = mkdtempSync(join(temporary, 'compare-'));
     writeFileSync(join(folder, 'verse.txt'), 'shall i compare thee to a summers day thou art more lovely\n'.repeat(40));
     writeFileSync(join(folder, 'suite.json'), JSON.stringify(suite));
@@ -146,7 +146,7 @@ describe.skipIf(noTensorFlow)(title('tensorflow', noTensorFlow), () => {
     expect(laws).toBeGreaterThan(20 * encodings);
   });
 
-  it('20 standard steps end at the loss of wasm', () => expectSameTraining('tensorflow', standardSizes));
+  it('20 standard steps end at the loss of simd', () => expectSameTraining('tensorflow', standardSizes));
 
   it('a comparison runs on it', () => expectSameComparison('tensorflow'));
 
@@ -155,8 +155,8 @@ describe.skipIf(noTensorFlow)(title('tensorflow', noTensorFlow), () => {
     const { choice } = JSON.parse(first.stdout) as {
       choice: { measured: { name: string }[]; date: string; reason: string };
     };
-    expect(choice.measured.map(({ name }) => name)).toEqual(['wasm', 'simd', 'tensorflow']);
-    expect(choice.reason).toMatch(/^auto is (wasm|simd|tensorflow): /);
+    expect(choice.measured.map(({ name }) => name)).toEqual(['simd', 'tensorflow']);
+    expect(choice.reason).toMatch(/^auto is (simd|tensorflow): /);
     const second = JSON.parse(node([...program, 'doctor', '--json']).stdout) as typeof first & { choice: object };
     expect(second.choice).toEqual(choice);
   });
@@ -170,7 +170,7 @@ describe.skipIf(noCuda)(title('tensorflow-gpu', noCuda), () => {
   it('every law of the testkit holds for every built-in encoding', () => {
     expect(lawsOn('tensorflow-gpu', undefined).broken).toEqual([]);
   });
-  it('20 standard steps end at the loss of wasm', () => expectSameTraining('tensorflow-gpu', standardSizes));
+  it('20 standard steps end at the loss of simd', () => expectSameTraining('tensorflow-gpu', standardSizes));
   it('a comparison runs on it', () => expectSameComparison('tensorflow-gpu'));
 });
 
@@ -198,12 +198,12 @@ describe.skipIf(noVulkan)(title('webgpu', noVulkan), () => {
     expect(status, stderr).toBe(0);
   }, 300_000);
 
-  it('gives the logits and the gradients of wasm for every built-in encoding', () => {
+  it('gives the logits and the gradients of simd for every built-in encoding', () => {
     const { encodings, laws, broken } = lawsOn('webgpu', 'backend agreement', where);
     expect(broken).toEqual([]);
     expect(laws).toBeGreaterThanOrEqual(encodings);
   });
 
-  it('20 steps end at the loss of wasm (one small layer: it may be a processor)', () =>
+  it('20 steps end at the loss of simd (one small layer: it may be a processor)', () =>
     expectSameTraining('webgpu', { ...quickSizes, numLayers: 1 }, where));
 });

@@ -130,7 +130,7 @@ import { lawsFor } from '@posenc/testkit';
 import { startSession, trainingSchema, trainStep } from '@posenc/training';
 import { mine } from './mine.ts';
 
-await useBackend('wasm');
+await useBackend('simd');
 for (const law of lawsFor(mine, [{}, { strength: 2 }])) await law.run();
 
 const registry = createRegistry([mine, rope]);

@@ -43,7 +43,7 @@ beforeAll(async () => {
     encoding.replace(hook, () => mistake),
   );
   file('tsconfig.json', JSON.stringify({ extends: '../../../../tsconfig.base.json', include: ['*.ts'] }));
-  await useBackend('wasm');
+  await useBackend('simd');
 });
 
 describe('your own encoding', () => {

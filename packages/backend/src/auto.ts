@@ -1,5 +1,5 @@
 /**
- * What `auto` means here. Where no native backend is installed: `wasm`, at once. Where one is: what a short measurement
+ * What `auto` means here. Where no native backend is installed: `simd`, at once. Where one is: what a short measurement
  * finds fastest, kept in posenc's data folder until a version, the processor or the number of threads changes.
  *
  * `webgpu` is asked for by name only: `dataSync` does not work on it, so that not every program does.
@@ -15,11 +15,11 @@ import { type Sample, sample } from './sample.ts';
 import { findNative } from './tensorflow.ts';
 import { defaultThreads } from './threads.ts';
 
-/** Needs no installation; gives the same bits on every run. */
-const usual = 'wasm';
+/** Needs no installation. */
+const usual = 'simd';
 /** What another must be faster by: less is within what a measurement of seconds can tell. */
 const clearly = 1.5;
-/** A backend whose first losses differ more than this from those of `wasm` is not taken. */
+/** A backend whose first losses differ more than this from those of `simd` is not taken. */
 const tolerance = 1e-3;
 
 /** What `auto` settled on, and why. */
@@ -48,7 +48,7 @@ export async function chooseAuto(threads: number = defaultThreads()): Promise<Ch
   let entry = kept[key];
   if (!entry) {
     const samples: Sample[] = [];
-    for (const name of [usual, 'simd', ...installed.map((one) => one.name)] as const)
+    for (const name of [usual, ...installed.map((one) => one.name)] as const)
       samples.push(await sample(name, { threads })); // one after the other: they share the cores
     entry = { date: new Date().toISOString(), samples };
     write(file, { ...kept, [key]: entry });

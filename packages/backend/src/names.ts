@@ -1,5 +1,5 @@
-/** What can be asked for. `auto` is `wasm`, or what is installed and clearly faster. */
-export const backendNames = ['auto', 'cpu', 'wasm', 'simd', 'tensorflow', 'tensorflow-gpu', 'webgpu'] as const;
+/** What can be asked for. `auto` is `simd`, or what is installed and clearly faster. */
+export const backendNames = ['auto', 'simd', 'tensorflow', 'tensorflow-gpu', 'webgpu', 'wasm', 'cpu'] as const;
 
 /** What a user may ask for: `auto`, or a backend by name. */
 export type BackendName = (typeof backendNames)[number];
@@ -9,7 +9,7 @@ export interface BackendInfo {
   readonly name: Exclude<BackendName, 'auto'>;
   /** Of the tfjs package that provides the backend. */
   readonly version: string;
-  /** Which code computes: `simd+posenc`, `libtensorflow 2.18.0`, a graphics adapter … */
+  /** Which code computes: `relaxed`, `libtensorflow 2.18.0`, a graphics adapter … */
   readonly variant: string;
   /** Threads that compute; 0 when that is not ours to say. */
   readonly threads: number;

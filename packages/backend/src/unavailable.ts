@@ -7,7 +7,7 @@ export class BackendUnavailable extends PosencError {
   readonly command: string | undefined;
 
   constructor(backend: BackendInfo['name'], reason: string, command?: string) {
-    const builtIn = ['wasm', 'cpu'].filter((name) => name !== backend).join("' or '");
+    const builtIn = ['simd', 'cpu'].filter((name) => name !== backend).join("' or '");
     super(
       `The backend '${backend}' is not available: ${reason}.` +
         (command ? ` To get it: ${command}` : '') +

@@ -27,7 +27,7 @@ const prepare: { readonly [N in BackendInfo['name']]: (threads?: number) => Prom
 /**
  * Makes a backend current for all tfjs operations of this process; tensors of another backend move when they are used.
  *
- * `auto` is `wasm`, unless a native backend is installed and clearly faster in a short measurement, which is kept
+ * `auto` is `simd`, unless a native backend is installed and clearly faster in a short measurement, which is kept
  * (`chooseAuto`); the result's `chosen` then says so. It never falls back to another backend than the one it names.
  *
  * Throws PosencError when the name is unknown, or when the backend cannot be had here: the message says why and which

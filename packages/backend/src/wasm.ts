@@ -1,4 +1,4 @@
-/** WebAssembly with SIMD and the kernels of ./wasm: the fast default that needs nothing but npm. */
+/** TensorFlow.js's own WebAssembly backend, put right by ./wasm: slow, and a second opinion beside cpu. */
 import * as tf from '@tensorflow/tfjs';
 import { getThreadsCount, version_wasm } from '@tensorflow/tfjs-backend-wasm';
 import { quietCpu } from './cpu.ts';

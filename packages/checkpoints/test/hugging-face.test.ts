@@ -78,7 +78,7 @@ describe.each(folders)('%s', (folder) => {
   });
 
   it('both rows alone on WebAssembly', async () => {
-    await useBackend('wasm');
+    await useBackend('simd');
     const moved = toVariables(loaded.params);
     expected.alone.forEach(({ positions, logits }, r) => {
       const got = logitsOf({ tokens: explicit([real(r)]) }, moved)[0]!;

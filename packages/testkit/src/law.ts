@@ -38,7 +38,7 @@ export interface LawOptions {
   readonly modelDim?: number;
   /** Seed of weights and tokens. Default 1. */
   readonly seed?: number;
-  /** Backends that must agree, e.g. ['cpu', 'wasm']; with one or none the law of agreement is left out. */
+  /** Backends that must agree, e.g. ['cpu', 'simd']; with one or none the law of agreement is left out. */
   readonly backends?: readonly BackendName[];
   /** Only for a backend that the tolerance table does not list. */
   readonly tolerance?: number;

@@ -28,7 +28,7 @@ const nodes: object[] = [
 
 describe('algebra', () => {
   beforeAll(async () => {
-    await useBackend('wasm');
+    await useBackend('simd');
   });
   for (const node of nodes) {
     const config = registry.parse(node);

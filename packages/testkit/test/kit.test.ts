@@ -80,13 +80,13 @@ describe('the kit', () => {
       gradient: 1e-2,
       table: 1e-12,
     });
-    const agreement = lawsFor(temperature, [{}], { ...options, backends: ['cpu', 'wasm'] });
+    const agreement = lawsFor(temperature, [{}], { ...options, backends: ['cpu', 'simd'] });
     expect(agreement.map(({ law }) => law)).toContain('backend agreement');
     expect(lawsFor(temperature, [{}], { backends: ['cpu'] }).map(({ law }) => law)).not.toContain('backend agreement');
   });
 
   it('names no encoding in any law', async () => {
-    const laws = lawsFor(await loadEdited('nope'), [{}], { backends: ['cpu', 'wasm'] });
+    const laws = lawsFor(await loadEdited('nope'), [{}], { backends: ['cpu', 'simd'] });
     for (const { law, statement } of laws)
       expect(`${law} ${statement}`).not.toMatch(/nope|sinusoidal|learned|alibi|rope|t5/i);
   });

@@ -26,7 +26,7 @@ describe('README', () => {
   });
 
   it('lists every law', () => {
-    for (const { law } of lawsFor(ratio, [{}], { backends: ['cpu', 'wasm'] }))
+    for (const { law } of lawsFor(ratio, [{}], { backends: ['cpu', 'simd'] }))
       expect(readme).toMatch(new RegExp(`^\\| ${law} +\\|`, 'm'));
   });
 });

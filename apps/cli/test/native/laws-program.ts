@@ -13,7 +13,7 @@ const [broken, started] = [[] as { law: string; message: string }[], performance
 const short = only ? { length: 24, shortLength: 12 } : {};
 let count = 0;
 for (const encoding of builtIn) {
-  for (const law of lawsFor(encoding, [{}], { backends: ['wasm', backend], tolerance: toleranceOf(name), ...short })) {
+  for (const law of lawsFor(encoding, [{}], { backends: ['simd', backend], tolerance: toleranceOf(name), ...short })) {
     if (only && law.law !== only) continue;
     count++;
     try {

@@ -1,4 +1,4 @@
-/** The laws of @posenc/testkit, with every option in at least one config. On cpu for the first two, for all on wasm, which is faster. */
+/** The laws of @posenc/testkit, with every option in at least one config. On cpu for the first two, for all on simd, which is faster. */
 
 import { alibi } from '@posenc/alibi';
 import { useBackend } from '@posenc/backend';
@@ -22,14 +22,14 @@ const configs = [
 
 for (const [backend, some] of [
   ['cpu', configs.slice(0, 2)],
-  ['wasm', configs],
+  ['simd', configs],
 ] as const)
   describe(`laws on ${backend}`, () => {
     beforeAll(() => useBackend(backend));
-    for (const law of lawsFor(alibi, some, { backends: ['cpu', 'wasm'] })) it(law.name, law.run);
+    for (const law of lawsFor(alibi, some, { backends: ['cpu', 'simd'] })) it(law.name, law.run);
   });
 
 describe('listed slopes obey the laws of their number of heads', () => {
-  beforeAll(() => useBackend('wasm'));
+  beforeAll(() => useBackend('simd'));
   for (const law of lawsFor(alibi, [{ slopes: [0.5, 0.1, 0.02] }], { heads: [3] })) it(law.name, law.run);
 });

@@ -1,10 +1,9 @@
-/** The laws of @posenc/testkit, with every option in at least one config. On cpu for the first two, for all on wasm, which is faster. */
+/** The laws of @posenc/testkit, with every option in at least one config. On cpu for the first two, for all on simd, which is faster. */
 import { attentionTemperature } from '@posenc/attention-temperature';
 import { useBackend } from '@posenc/backend';
 import { lawsFor } from '@posenc/testkit';
 import { beforeAll, describe, it } from 'vitest';
 
-// Lists are for one number of layers and heads, and constants that differ by head are not the law's: attention-temperature.test.ts.
 const configs = [
   {},
   { rule: { type: 'learned' } },
@@ -21,9 +20,19 @@ const configs = [
 
 for (const [backend, some] of [
   ['cpu', configs.slice(0, 2)],
-  ['wasm', configs],
+  ['simd', configs],
 ] as const)
   describe(`laws on ${backend}`, () => {
     beforeAll(() => useBackend(backend));
-    for (const law of lawsFor(attentionTemperature, some, { backends: ['cpu', 'wasm'] })) it(law.name, law.run);
+    for (const law of lawsFor(attentionTemperature, some, { backends: ['cpu', 'simd'] })) it(law.name, law.run);
   });
+
+describe('listed factors obey the laws of their number of layers and heads', () => {
+  beforeAll(() => useBackend('cpu'));
+  const factors = [
+    [0.5, 1, 2],
+    [3, 1.5, 0],
+  ];
+  const listed = [{ rule: { type: 'constant', factor: factors } }, { rule: { type: 'learned', init: factors } }];
+  for (const law of lawsFor(attentionTemperature, listed, { heads: [3] })) it(law.name, law.run);
+});

@@ -1,4 +1,4 @@
-/** The laws of @posenc/testkit, with every option in at least one config. On cpu for the first two, for all on wasm, which is faster. */
+/** The laws of @posenc/testkit, with every option in at least one config. On cpu for the first two, for all on simd, which is faster. */
 import { useBackend } from '@posenc/backend';
 import { learned } from '@posenc/learned';
 import { lawsFor } from '@posenc/testkit';
@@ -18,9 +18,9 @@ const configs = [
 
 for (const [backend, some] of [
   ['cpu', configs.slice(0, 2)],
-  ['wasm', configs],
+  ['simd', configs],
 ] as const)
   describe(`laws on ${backend}`, () => {
     beforeAll(() => useBackend(backend));
-    for (const law of lawsFor(learned, some, { backends: ['cpu', 'wasm'] })) it(law.name, law.run);
+    for (const law of lawsFor(learned, some, { backends: ['cpu', 'simd'] })) it(law.name, law.run);
   });

@@ -1,4 +1,4 @@
-/** The laws of @posenc/testkit, with every option in at least one config. On cpu for the first three, for all on wasm, which is faster. */
+/** The laws of @posenc/testkit, with every option in at least one config. On cpu for the first three, for all on simd, which is faster. */
 import { useBackend } from '@posenc/backend';
 import { rope } from '@posenc/rope';
 import { lawsFor } from '@posenc/testkit';
@@ -37,9 +37,9 @@ const configs = [
 
 for (const [backend, some] of [
   ['cpu', configs.slice(0, 3)],
-  ['wasm', configs],
+  ['simd', configs],
 ] as const)
   describe(`laws on ${backend}`, () => {
     beforeAll(() => useBackend(backend));
-    for (const law of lawsFor(rope, some, { backends: ['cpu', 'wasm'] })) it(law.name, law.run);
+    for (const law of lawsFor(rope, some, { backends: ['cpu', 'simd'] })) it(law.name, law.run);
   });

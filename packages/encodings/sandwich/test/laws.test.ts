@@ -1,4 +1,4 @@
-/** The laws of @posenc/testkit, with every option in at least one config. On cpu for the first two, for all on wasm, which is faster. */
+/** The laws of @posenc/testkit, with every option in at least one config. On cpu for the first two, for all on simd, which is faster. */
 import { useBackend } from '@posenc/backend';
 import { sandwich } from '@posenc/sandwich';
 import { lawsFor } from '@posenc/testkit';
@@ -8,9 +8,9 @@ const configs = [{}, { spacing: 'nemo' }, { dim: 16 }, { base: 100 }];
 
 for (const [backend, some] of [
   ['cpu', configs.slice(0, 2)],
-  ['wasm', configs],
+  ['simd', configs],
 ] as const)
   describe(`laws on ${backend}`, () => {
     beforeAll(() => useBackend(backend));
-    for (const law of lawsFor(sandwich, some, { backends: ['cpu', 'wasm'] })) it(law.name, law.run);
+    for (const law of lawsFor(sandwich, some, { backends: ['cpu', 'simd'] })) it(law.name, law.run);
   });

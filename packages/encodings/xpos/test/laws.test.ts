@@ -1,4 +1,4 @@
-/** The laws of @posenc/testkit, with every option in at least one config. On cpu for the first two, for all on wasm, which is faster. */
+/** The laws of @posenc/testkit, with every option in at least one config. On cpu for the first two, for all on simd, which is faster. */
 import { useBackend } from '@posenc/backend';
 import { lawsFor } from '@posenc/testkit';
 import { xpos } from '@posenc/xpos';
@@ -8,9 +8,9 @@ const configs = [{}, { scaleBase: 64, pairing: 'half' }, { base: 500 }, { gamma:
 
 for (const [backend, some] of [
   ['cpu', configs.slice(0, 2)],
-  ['wasm', configs],
+  ['simd', configs],
 ] as const)
   describe(`laws on ${backend}`, () => {
     beforeAll(() => useBackend(backend));
-    for (const law of lawsFor(xpos, some, { backends: ['cpu', 'wasm'] })) it(law.name, law.run);
+    for (const law of lawsFor(xpos, some, { backends: ['cpu', 'simd'] })) it(law.name, law.run);
   });

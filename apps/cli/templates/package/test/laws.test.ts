@@ -9,10 +9,10 @@ const configs = [{}, { unit: 4 }];
 
 for (const [backend, some] of [
   ['cpu', configs.slice(0, 1)],
-  ['wasm', configs],
+  ['simd', configs],
 ] as const)
   describe(`laws on ${backend}`, () => {
     beforeAll(() => useBackend(backend));
-    const laws = lawsFor(myEncoding, some, { backends: ['cpu', 'wasm'] });
+    const laws = lawsFor(myEncoding, some, { backends: ['cpu', 'simd'] });
     for (const law of laws) it(law.name, law.run);
   });
