@@ -3,7 +3,12 @@ import * as tf from '@tensorflow/tfjs';
 
 /** A backend of WebAssembly that hands out its memory itself, and so knows all of it: tensors and scratch. */
 interface Counting {
-  readonly allocator: { readonly bytesInUse: number; readonly bytesAtPeak: number; resetPeak(): void };
+  readonly allocator: {
+    readonly bytesInUse: number;
+    readonly bytesReserved: number;
+    readonly bytesAtPeak: number;
+    resetPeak(): void;
+  };
 }
 
 const counting = (backend: object): backend is Counting =>
@@ -25,10 +30,8 @@ export function bytesAtPeak(work: () => void): number | undefined {
 
 /** Size of a WebAssembly backend's memory, which never shrinks. */
 export function heapBytes(): number | null {
-  const backend = tf.backend() as unknown as {
-    readonly wasm?: { readonly HEAPU8?: Uint8Array };
-    readonly memory?: unknown;
-  };
-  if (backend.wasm?.HEAPU8) return backend.wasm.HEAPU8.buffer.byteLength;
-  return backend.memory instanceof WebAssembly.Memory ? backend.memory.buffer.byteLength : null;
+  const backend: object = tf.backend();
+  if (counting(backend)) return backend.allocator.bytesReserved;
+  const { wasm } = backend as { readonly wasm?: { readonly HEAPU8?: Uint8Array } };
+  return wasm?.HEAPU8?.buffer.byteLength ?? null;
 }
