@@ -7,7 +7,7 @@
 import { scoreBlock, weighBlock, writeRow, zero } from './attention';
 import { BLOCK, firstKey, lastKey, padded, Problem, ROW, SQUARE, seenKeys } from './attention-problem';
 import { addToBias, biasRow, findRuns, finishScores, keptWeights, keyPlaces } from './attention-scores';
-import { exp4 } from './math';
+import { expBelow4 } from './math';
 import { MR, NR, packA, packB } from './pack';
 import { multiplyPanels } from './tiles';
 import { at, laneSum, madd, splat, threadScratch } from './simd';
@@ -153,7 +153,7 @@ function gradRow(p: Problem, weights: usize, dScores: usize, query: i32, j0: i32
   const mean = splat(inner);
   if (p.threshold) {
     for (let j = 0; j < cols; j += 4) {
-      const weight = exp4(f32x4.sub(v128.load(at(weights, j)), logSum));
+      const weight = expBelow4(f32x4.sub(v128.load(at(weights, j)), logSum));
       const kept = keptWeights(p, query, j0 + j);
       const slope = f32x4.mul(v128.load(at(dScores, j)), kept);
       v128.store(at(weights, j), f32x4.mul(weight, kept));
@@ -162,8 +162,8 @@ function gradRow(p: Problem, weights: usize, dScores: usize, query: i32, j0: i32
     return;
   }
   for (let j = 0; j < cols; j += 8) {
-    const w0 = exp4(f32x4.sub(v128.load(at(weights, j)), logSum));
-    const w1 = exp4(f32x4.sub(v128.load(at(weights, j), 16), logSum));
+    const w0 = expBelow4(f32x4.sub(v128.load(at(weights, j)), logSum));
+    const w1 = expBelow4(f32x4.sub(v128.load(at(weights, j), 16), logSum));
     const d0 = v128.load(at(dScores, j));
     const d1 = v128.load(at(dScores, j), 16);
     v128.store(at(weights, j), w0);

@@ -1,5 +1,5 @@
 /** −log softmax(x)[label] along rows [·, n], and its gradient. A label below 0 is not scored: 0 and 0. */
-import { exp1, exp4, log1 } from './math';
+import { exp1, expBelow4, log1 } from './math';
 import { rowMax } from './reduce';
 import { at, splat } from './simd';
 import { expSum } from './softmax';
@@ -39,7 +39,7 @@ export function crossEntropyGrad(
     const logSum = load<f32>(at(logSums, row));
     let i = 0;
     for (; i + 4 <= n; i += 4)
-      v128.store(at(to, i), f32x4.mul(splat(weight), exp4(f32x4.sub(v128.load(at(from, i)), splat(logSum)))));
+      v128.store(at(to, i), f32x4.mul(splat(weight), expBelow4(f32x4.sub(v128.load(at(from, i)), splat(logSum)))));
     for (; i < n; i++) store<f32>(at(to, i), weight * exp1(load<f32>(at(from, i)) - logSum));
     store<f32>(at(to, label), load<f32>(at(to, label)) - weight);
   }

@@ -1,5 +1,5 @@
 /** Softmax and its logarithm along rows [·, n]. */
-import { exp1, exp4, log1 } from './math';
+import { exp1, expBelow4, log1 } from './math';
 import { rowMax } from './reduce';
 import { at, laneSum, splat } from './simd';
 
@@ -33,8 +33,8 @@ export function expInto(x: usize, y: usize, n: i32, shift: f32): f32 {
   let s1 = splat(0);
   let i = 0;
   for (; i + 8 <= n; i += 8) {
-    const y0 = exp4(f32x4.sub(v128.load(at(x, i)), splat(shift)));
-    const y1 = exp4(f32x4.sub(v128.load(at(x, i), 16), splat(shift)));
+    const y0 = expBelow4(f32x4.sub(v128.load(at(x, i)), splat(shift)));
+    const y1 = expBelow4(f32x4.sub(v128.load(at(x, i), 16), splat(shift)));
     v128.store(at(y, i), y0);
     v128.store(at(y, i), y1, 16);
     s0 = f32x4.add(s0, y0);
@@ -53,7 +53,7 @@ export function expInto(x: usize, y: usize, n: i32, shift: f32): f32 {
 export function expSum(x: usize, n: i32, shift: f32): f32 {
   let sum = splat(0);
   let i = 0;
-  for (; i + 4 <= n; i += 4) sum = f32x4.add(sum, exp4(f32x4.sub(v128.load(at(x, i)), splat(shift))));
+  for (; i + 4 <= n; i += 4) sum = f32x4.add(sum, expBelow4(f32x4.sub(v128.load(at(x, i)), splat(shift))));
   let total = laneSum(sum);
   for (; i < n; i++) total += exp1(load<f32>(at(x, i)) - shift);
   return total;

@@ -12,10 +12,14 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const variants = { relaxed: ['--enable', 'relaxed-simd'], plain: [] };
-/** The memory is shared with the worker threads and comes from outside; addresses are handed out by src/allocator.ts. */
+/**
+ * The memory is shared with the worker threads and comes from outside; addresses are handed out by src/allocator.ts. The
+ * kernels' tables of numbers lie between the task (src/task.ts) and what is handed out: 1 KiB.
+ */
 const options = [
   '-O3',
   '--noAssert',
+  '--memoryBase=3072',
   '--runtime=stub',
   '--use=abort=',
   '--enable=threads,simd',
