@@ -44,6 +44,31 @@ test('the limit is an error that says what was asked for and what is in use', ()
   expect(allocator.allocate(100)).toBeGreaterThan(0);
 });
 
+test('an operation at the limit throws, takes nothing and leaves the backend as it was', () => {
+  const x = tf.ones([1000]);
+  const before = [inUse(), tf.memory().numTensors];
+  expect(() => tf.fill([2 ** 30], 1)).toThrow(
+    /simd backend is out of memory: 4096\.0 MiB were asked for, .* are in use by/,
+  );
+  expect([inUse(), tf.memory().numTensors]).toEqual(before);
+  expect(tf.tidy(() => x.sum().dataSync()[0])).toBe(1000);
+  x.dispose();
+});
+
+test('what is disposed is used again: the memory does not grow', () => {
+  const pass = () =>
+    tf.tidy(() =>
+      tf
+        .fill([2 ** 21], 1)
+        .add(1)
+        .dispose(),
+    );
+  pass();
+  const { bytesReserved } = (tf.backend() as SimdBackend).allocator;
+  for (let i = 0; i < 50; i++) pass();
+  expect((tf.backend() as SimdBackend).allocator.bytesReserved).toBe(bytesReserved);
+});
+
 test('what is written comes back, for every type; what was read stays after dispose', () => {
   for (const dtype of ['float32', 'int32', 'bool'] as const) {
     const values = [0, 1, 1, 0, 1];
