@@ -11,7 +11,6 @@ export async function bundle(outDir: string): Promise<void> {
     logLevel: 'warn',
     // The model comes from the sources; @posenc/tfjs-backend-simd does not: it is what its package.json exports.
     resolve: { alias: { '@posenc/core': path('../../../core/src/index.ts') } },
-    worker: { format: 'es' },
     build: { outDir, emptyOutDir: true, target: 'esnext', minify: false },
   });
 }
