@@ -4,7 +4,7 @@
  *     dv_j = Σ_i m_ij p_ij dOut_i     ds_ij = p_ij·(m_ij ⟨dOut_i, v_j⟩ − ⟨dOut_i, out_i⟩)     dBias_{j−i} = Σ ds_ij
  *     dq_i = scale·Σ_j cap′·ds_ij k_j     dk_j = scale·Σ_i cap′·ds_ij q_i
  */
-import { scoreBlock, weighBlock, writeRow, zero } from './attention';
+import { packQueries, scoreBlock, weighBlock, writeRow, zero } from './attention';
 import { BLOCK, firstKey, lastKey, padded, Problem, ROW, SQUARE, seenKeys } from './attention-problem';
 import { addToBias, biasRow, findRuns, finishScores, keptWeights, keyPlaces } from './attention-scores';
 import { expBelow4 } from './math';
@@ -50,7 +50,7 @@ function gradHead(p: Problem, kv: i32): void {
   }
   for (let j = 0; j < p.Tk; j++) {
     const row = <usize>(kv * p.Tk + j);
-    writeRow(p.dk + ((row * <usize>p.Dr) << 2), at(dk, j * wideR), p.Dr, 1);
+    writeRow(p.dk + ((row * <usize>p.Dr) << 2), at(dk, j * wideR), p.Dr, p.scale);
     writeRow(p.dv + ((row * <usize>p.Dv) << 2), at(dv, j * wideV), p.Dv, 1);
   }
 }
@@ -85,7 +85,7 @@ function gradBlock(
 
   const q = p.q + ((<usize>(head * p.Tq + i0) * <usize>p.Dr) << 2);
   const outAt = (<usize>(head * p.Tq + i0) * <usize>p.Dv) << 2;
-  packA(queryPanels, q, rows, p.Dr, p.Dr, 1);
+  packQueries(p, queryPanels, q, rows);
   packA(outPanels, p.dOut + outAt, rows, p.Dv, p.Dv, 1);
   packB(0, wideR >> 3, queryRows, q, rows, p.Dr, p.Dr, 1, 0, wideR);
   packB(0, wideV >> 3, outRows, p.dOut + outAt, rows, p.Dv, p.Dv, 1, 0, wideV);
@@ -111,7 +111,7 @@ function gradBlock(
       zero(dScores + row, seen, cols);
       if (p.dBias)
         addToBias(biasRow(p, p.dBias, head, b, i0 + i), dScores + row, keyPlaces(p, b, j0), runs, cols);
-      scaleRow(dScores + row, p.softcap > 0 ? slopes + row : 0, p.scale, seen);
+      if (p.softcap > 0) multiplyRow(dScores + row, slopes + row, seen);
     }
     packA(panels, weights, cols, rows, 1, BLOCK);
     gatherBlock(p, at(dv, j0 * wideV), wideV, panels, outRows, i0, rows, j0, cols);
@@ -121,7 +121,7 @@ function gradBlock(
     weighBlock(p, dq, wideR, panels, keyRows + ((<usize>j0) << 5), i0, rows, j0, cols);
   }
   for (let i = 0; i < rows; i++)
-    writeRow(p.dq + ((<usize>(head * p.Tq + i0 + i) * <usize>p.Dr) << 2), at(dq, i * wideR), p.Dr, 1);
+    writeRow(p.dq + ((<usize>(head * p.Tq + i0 + i) * <usize>p.Dr) << 2), at(dq, i * wideR), p.Dr, p.scale);
 }
 
 /** to += for each key the queries' rows, weighed by a transposed block. Queries before the first that sees the key are left out. */
@@ -173,13 +173,9 @@ function gradRow(p: Problem, weights: usize, dScores: usize, query: i32, j0: i32
   }
 }
 
-/** The gradient of the scores becomes that of the unscaled products. */
 @inline
-function scaleRow(dScores: usize, slopes: usize, scale: f32, cols: i32): void {
-  for (let j = 0; j < cols; j += 4) {
-    const factor = slopes ? f32x4.mul(splat(scale), v128.load(at(slopes, j))) : splat(scale);
-    v128.store(at(dScores, j), f32x4.mul(v128.load(at(dScores, j)), factor));
-  }
+function multiplyRow(to: usize, factors: usize, cols: i32): void {
+  for (let j = 0; j < cols; j += 4) v128.store(at(to, j), f32x4.mul(v128.load(at(to, j)), v128.load(at(factors, j))));
 }
 
 function dot(a: usize, b: usize, n: i32): f32 {

@@ -1,10 +1,10 @@
-/** What attention does to a block of scores beside its products: scale, softcap, relative bias, mask, dropout. */
+/** What attention does to a block of scores beside its products: softcap, relative bias, mask, dropout. */
 import { firstKey, lastKey, Problem, ROW, seenKeys } from './attention-problem';
 import { keepFactors } from './dropout';
 import { tanh4 } from './math';
 import { at, splat } from './simd';
 
-/** Scale, softcap, bias and mask of the keys that a row sees. `slopes` (0: not wanted): d cap(s)/ds. `runs`: from findRuns. */
+/** Softcap, bias and mask of the keys that a row sees; the products are scaled already. `slopes` (0: not wanted): d cap(s)/ds. `runs`: from findRuns. */
 export function finishScores(
   p: Problem,
   scores: usize,
@@ -17,7 +17,7 @@ export function finishScores(
   j0: i32,
   cols: i32,
 ): void {
-  const inverse: f32 = p.softcap > 0 ? p.scale / p.softcap : 0;
+  const inverse: f32 = p.softcap > 0 ? 1 / p.softcap : 0;
   for (let r = 0; r < rows; r++) {
     const i = i0 + r;
     const row = scores + <usize>r * ROW;
@@ -28,8 +28,6 @@ export function finishScores(
         v128.store(at(row, j), f32x4.mul(t, splat(p.softcap)));
         if (slopes) v128.store(at(slopes + <usize>r * ROW, j), f32x4.sub(splat(1), f32x4.mul(t, t)));
       }
-    } else {
-      for (let j = 0; j < seen; j += 4) v128.store(at(row, j), f32x4.mul(v128.load(at(row, j)), splat(p.scale)));
     }
     if (p.bias) addBias(row, biasRow(p, p.bias, h, b, i), keyPlaces(p, b, j0), runs, cols);
     const first = min(seen, firstKey(p, i) - j0);

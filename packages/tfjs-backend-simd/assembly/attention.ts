@@ -10,7 +10,7 @@ import { BLOCK, firstKey, lastKey, padded, Problem, ROW, rowsAtOnce, SQUARE, see
 import { findRuns, finishScores, keptWeights, keyPlaces } from './attention-scores';
 import { exp1, log1 } from './math';
 import { packA } from './pack';
-import { rowMax } from './reduce';
+import { rowPeak } from './reduce';
 import { at, splat, threadScratch } from './simd';
 import { expInto } from './softmax';
 import { multiplyPanels } from './tiles';
@@ -43,7 +43,7 @@ function attendBlock(p: Problem, head: i32, i0: i32): void {
   memory.fill(sums, 0, (<usize>(BLOCK * wide)) << 2);
   memory.fill(totals, 0, ROW);
   for (let i = 0; i < BLOCK; i++) store<f32>(at(maxima, i), -Infinity);
-  packA(queries, p.q + ((<usize>(head * p.Tq + i0) * <usize>p.Dr) << 2), rows, p.Dr, p.Dr, 1);
+  packQueries(p, queries, p.q + ((<usize>(head * p.Tq + i0) * <usize>p.Dr) << 2), rows);
   const keys = p.kPacked + ((<usize>kv * <usize>padded(p.Tk) * <usize>p.Dr) << 2);
   const values = p.vPacked + ((<usize>kv * <usize>wide * <usize>p.Tk) << 2);
 
@@ -73,11 +73,18 @@ function attendBlock(p: Problem, head: i32, i0: i32): void {
   }
 }
 
+/** A block of queries as panels, scaled: cheaper than scaling the scores. There is room for all of the block's rows. */
+export function packQueries(p: Problem, to: usize, q: usize, rows: i32): void {
+  packA(to, q, rows, p.Dr, p.Dr, 1);
+  const end = at(to, BLOCK * p.Dr);
+  for (let a = to; a < end; a += 16) v128.store(a, f32x4.mul(v128.load(a), splat(p.scale)));
+}
+
 /** One row meets one more block: its scores become weights relative to the new maximum; what was summed is rescaled. */
 @inline
 function softmaxStep(scores: usize, cols: i32, maximum: usize, total: usize, sums: usize, wide: i32): void {
   const before = load<f32>(maximum);
-  const now = max(before, rowMax(scores, cols));
+  const now = max(before, rowPeak(scores, cols));
   if (now == -Infinity) {
     memory.fill(scores, 0, (<usize>cols) << 2);
     return;

@@ -1,6 +1,6 @@
 /** −log softmax(x)[label] along rows [·, n], and its gradient. A label below 0 is not scored: 0 and 0. */
 import { exp1, expBelow4, log1 } from './math';
-import { rowMax } from './reduce';
+import { rowPeak } from './reduce';
 import { at, splat } from './simd';
 import { expSum } from './softmax';
 
@@ -8,7 +8,7 @@ import { expSum } from './softmax';
 export function crossEntropy(begin: i32, end: i32, x: usize, labels: usize, loss: usize, logSums: usize, n: i32): void {
   for (let row = begin; row < end; row++) {
     const from = x + ((<usize>row * <usize>n) << 2);
-    const highest = rowMax(from, n);
+    const highest = rowPeak(from, n);
     const logSum = highest + log1(expSum(from, n, highest));
     const label = load<i32>(at(labels, row));
     store<f32>(at(logSums, row), logSum);

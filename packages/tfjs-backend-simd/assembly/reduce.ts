@@ -30,6 +30,23 @@ export function rowMax(x: usize, n: i32): f32 {
   return value;
 }
 
+/** The same where NaN may be passed over, because what follows brings it back. */
+export function rowPeak(x: usize, n: i32): f32 {
+  let m0 = splat(-Infinity);
+  let m1 = m0;
+  let i = 0;
+  for (; i + 8 <= n; i += 8) {
+    m0 = v128.pmax<f32>(m0, v128.load(at(x, i)));
+    m1 = v128.pmax<f32>(m1, v128.load(at(x, i), 16));
+  }
+  let value = laneMax(v128.pmax<f32>(m0, m1));
+  for (; i < n; i++) {
+    const next = load<f32>(at(x, i));
+    if (next > value) value = next;
+  }
+  return value;
+}
+
 export function rowSum(x: usize, n: i32): f32 {
   let total: f32 = 0;
   for (let start = 0; start < n; start += BLOCK) {

@@ -20,13 +20,11 @@ export function laneSum(x: v128): f32 {
   );
 }
 
-/** Largest of the four lanes; NaN if any is. */
+/** Largest of the four lanes, none of them NaN: without the branches of a scalar maximum. */
 @inline
 export function laneMax(x: v128): f32 {
-  return max(
-    max(f32x4.extract_lane(x, 0), f32x4.extract_lane(x, 1)),
-    max(f32x4.extract_lane(x, 2), f32x4.extract_lane(x, 3)),
-  );
+  const pairs = v128.pmax<f32>(x, v128.shuffle<i32>(x, x, 2, 3, 0, 1));
+  return f32x4.extract_lane(v128.pmax<f32>(pairs, v128.shuffle<i32>(pairs, pairs, 1, 0, 3, 2)), 0);
 }
 
 /** Loads `count` (1–3) floats into the first lanes, zeros into the others. */

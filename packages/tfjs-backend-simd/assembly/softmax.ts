@@ -1,12 +1,12 @@
 /** Softmax and its logarithm along rows [·, n]. */
 import { exp1, expBelow4, log1 } from './math';
-import { rowMax } from './reduce';
+import { rowPeak } from './reduce';
 import { at, laneSum, splat } from './simd';
 
 export function softmax(begin: i32, end: i32, x: usize, y: usize, n: i32): void {
   for (let row = begin; row < end; row++) {
     const offset = (<usize>row * <usize>n) << 2;
-    const scale: f32 = 1 / expInto(x + offset, y + offset, n, rowMax(x + offset, n));
+    const scale: f32 = 1 / expInto(x + offset, y + offset, n, rowPeak(x + offset, n));
     const to = y + offset;
     let i = 0;
     for (; i + 4 <= n; i += 4) v128.store(at(to, i), f32x4.mul(v128.load(at(to, i)), splat(scale)));
@@ -18,7 +18,7 @@ export function logSoftmax(begin: i32, end: i32, x: usize, y: usize, n: i32): vo
   for (let row = begin; row < end; row++) {
     const from = x + ((<usize>row * <usize>n) << 2);
     const to = y + ((<usize>row * <usize>n) << 2);
-    const highest = rowMax(from, n);
+    const highest = rowPeak(from, n);
     const logSum = log1(expSum(from, n, highest));
     let i = 0;
     for (; i + 4 <= n; i += 4)
