@@ -3,7 +3,7 @@ import { at, type Dims, explicit, fromMask, type Grid, range, type Site } from '
 import * as tf from '@tensorflow/tfjs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type AlibiConfig, alibi, alibiBias, alibiSlopes } from '../src/index.ts';
-import { excluded, golden, largestDifference, type Tensor } from './golden.ts';
+import { golden, largestDifference, type Tensor, testCases } from './golden.ts';
 
 interface Case {
   readonly id: string;
@@ -180,15 +180,7 @@ beforeAll(async () => {
   await tf.setBackend('cpu');
 });
 
-describe('alibi.json: slopes, biases and attention of the libraries', () => {
-  const { cases } = golden<{ cases: Case[] }>('alibi.json');
-  test('every id is run or excluded', () => {
-    expect(cases.length).toBe(40);
-    for (const c of cases) if (!excluded.has(c.id)) expect(Object.keys(runners)).toContain(c.kind);
-    for (const id of excluded.keys()) expect(cases.map((c) => c.id)).toContain(id);
-  });
-  test.each(cases.filter((c) => !excluded.has(c.id)))('$id', (c) => runners[c.kind]!(c));
-});
+testCases<Case>('slopes, biases and attention of the libraries', 'alibi.json', 40, runners);
 
 describe('falcon.json: rounded as transformers rounds, positions to 1048576', () => {
   interface Falcon {

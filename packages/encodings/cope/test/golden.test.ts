@@ -1,9 +1,9 @@
 /** Every case of golden/ is run here or left out, with a reason, in golden/README.md. */
 import { attention, createMask, type Dims, type LayerHooks, range, type Site } from '@posenc/core';
 import * as tf from '@tensorflow/tfjs';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect } from 'vitest';
 import { cope } from '../src/index.ts';
-import { excluded, golden, largestDifference, type Tensor } from './golden.ts';
+import { largestDifference, type Tensor, testCases } from './golden.ts';
 
 interface Case {
   readonly id: string;
@@ -110,13 +110,4 @@ beforeAll(async () => {
   await tf.setBackend('cpu');
 });
 
-describe('cope.json: biases, attention and gradients of x-transformers', () => {
-  const { cases } = golden<{ cases: Case[] }>('cope.json');
-  test('every id is run or excluded', () => {
-    expect(cases.length).toBe(4);
-    expect(new Set(cases.map(({ id }) => id)).size).toBe(4);
-    for (const c of cases) if (!excluded.has(c.id)) expect(Object.keys(runners)).toContain(c.kind);
-    for (const id of excluded.keys()) expect(cases.map((c) => c.id)).toContain(id);
-  });
-  test.each(cases.filter((c) => !excluded.has(c.id)))('$id', (c) => runners[c.kind](c));
-});
+testCases<Case>('biases, attention and gradients of x-transformers', 'cope.json', 4, runners);

@@ -1,9 +1,9 @@
 /** Every case of golden/ is run here or left out, with a reason, in golden/README.md. */
 import { attention, type Dims, HIDDEN, type Positions, range } from '@posenc/core';
 import * as tf from '@tensorflow/tfjs';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect } from 'vitest';
 import { type DebertaConfig, deberta, debertaBucket } from '../src/index.ts';
-import { excluded, golden, largestDifference, type Tensor } from './golden.ts';
+import { largestDifference, type Tensor, testCases } from './golden.ts';
 
 interface Case {
   readonly id: string;
@@ -209,13 +209,4 @@ beforeAll(async () => {
   await tf.setBackend('cpu');
 });
 
-describe('deberta.json: buckets, relative positions and attention of transformers', () => {
-  const { cases } = golden<{ cases: Case[] }>('deberta.json');
-  test('every id is run or excluded', () => {
-    expect(cases.length).toBe(12);
-    expect(new Set(cases.map(({ id }) => id)).size).toBe(12);
-    for (const c of cases) if (!excluded.has(c.id)) expect(Object.keys(runners)).toContain(c.kind);
-    for (const id of excluded.keys()) expect(cases.map((c) => c.id)).toContain(id);
-  });
-  test.each(cases.filter((c) => !excluded.has(c.id)))('$id', (c) => runners[c.kind](c));
-});
+testCases<Case>('buckets, relative positions and attention of transformers', 'deberta.json', 12, runners);

@@ -1,9 +1,9 @@
 /** Every case of golden/ is run here or left out, with a reason, in golden/README.md. */
 import { attention, createMask, type Dims, type LayerHooks, range } from '@posenc/core';
 import * as tf from '@tensorflow/tfjs';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect } from 'vitest';
 import { decayBias, forgetBias, fox, logSigmoid } from '../src/index.ts';
-import { excluded, golden, largestDifference, type Tensor } from './golden.ts';
+import { largestDifference, type Tensor, testCases } from './golden.ts';
 
 const inputs = ['x', 'w', 'b', 'q', 'k', 'v'] as const;
 
@@ -133,13 +133,4 @@ beforeAll(async () => {
   await tf.setBackend('cpu');
 });
 
-describe('fox.json: the paper’s equations in float64', () => {
-  const { cases } = golden<{ cases: Case[] }>('fox.json');
-  test('every id is run or excluded', () => {
-    expect(cases.length).toBe(7);
-    expect(new Set(cases.map(({ id }) => id)).size).toBe(7);
-    for (const c of cases) if (!excluded.has(c.id)) expect(Object.keys(runners)).toContain(c.kind);
-    for (const id of excluded.keys()) expect(cases.map((c) => c.id)).toContain(id);
-  });
-  test.each(cases.filter((c) => !excluded.has(c.id)))('$id', (c) => runners[c.kind](c));
-});
+testCases<Case>('the paper’s equations in float64', 'fox.json', 7, runners);

@@ -3,7 +3,7 @@ import { attention, createMask, type Dims, type LayerHooks, planOffsets, range }
 import * as tf from '@tensorflow/tfjs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type KerpleConfig, type KerpleKernel, kerple, kerpleKernel } from '../src/index.ts';
-import { excluded, golden, largestDifference, type Tensor } from './golden.ts';
+import { golden, largestDifference, type Tensor, testCases } from './golden.ts';
 
 type Numbers = readonly number[];
 
@@ -160,15 +160,7 @@ beforeAll(async () => {
   await tf.setBackend('cpu');
 });
 
-describe('kerple.json: biases, gradients and scores of the authors’ modules', () => {
-  const { cases } = golden<{ cases: Case[] }>('kerple.json');
-  test('every id is run or excluded', () => {
-    expect(cases.length).toBe(11);
-    for (const c of cases) if (!excluded.has(c.id)) expect(Object.keys(runners)).toContain(c.kind);
-    for (const id of excluded.keys()) expect(cases.map((c) => c.id)).toContain(id);
-  });
-  test.each(cases.filter((c) => !excluded.has(c.id)))('$id', (c) => runners[c.kind](c));
-});
+testCases<Case>('biases, gradients and scores of the authors’ modules', 'kerple.json', 11, runners);
 
 describe('exact.json: 60-digit arithmetic, distances to 1048576', () => {
   interface Exact {

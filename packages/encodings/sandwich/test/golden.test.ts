@@ -3,7 +3,7 @@ import { type Dims, range } from '@posenc/core';
 import * as tf from '@tensorflow/tfjs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type SandwichConfig, sandwich, sandwichBias, sandwichFrequencies } from '../src/index.ts';
-import { excluded, golden, largestDifference, type Tensor } from './golden.ts';
+import { golden, largestDifference, type Tensor, testCases } from './golden.ts';
 
 interface Case {
   readonly id: string;
@@ -74,15 +74,7 @@ beforeAll(async () => {
   await tf.setBackend('cpu');
 });
 
-describe('sandwich.json: biases of attention-gym, its paper reference, and NeMo', () => {
-  const { cases } = golden<{ cases: Case[] }>('sandwich.json');
-  test('every id is run or excluded', () => {
-    expect(cases.length).toBe(6);
-    for (const c of cases) if (!excluded.has(c.id)) expect(Object.keys(runners)).toContain(c.kind);
-    for (const id of excluded.keys()) expect(cases.map((c) => c.id)).toContain(id);
-  });
-  test.each(cases.filter((c) => !excluded.has(c.id)))('$id', (c) => runners[c.kind](c));
-});
+testCases<Case>('biases of attention-gym, its paper reference, and NeMo', 'sandwich.json', 6, runners);
 
 describe('exact.json: 60-digit arithmetic, distances to 1048576', () => {
   interface Exact {

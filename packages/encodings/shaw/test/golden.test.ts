@@ -3,7 +3,7 @@ import { attention, type Dims, HIDDEN, type LayerHooks, type Positions, planOffs
 import * as tf from '@tensorflow/tfjs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { shaw, shawRow } from '../src/index.ts';
-import { excluded, golden, largestDifference, type Tensor } from './golden.ts';
+import { excluded, golden, largestDifference, type Tensor, testCases } from './golden.ts';
 
 interface Case {
   readonly id: string;
@@ -90,17 +90,7 @@ beforeAll(async () => {
   await tf.setBackend('cpu');
 });
 
-describe('shaw.json: indices and attention of tensor2tensor', () => {
-  const { cases } = golden<{ cases: Case[] }>('shaw.json');
-  test('every id is run or excluded', () => {
-    expect(cases.length).toBe(7);
-    expect(new Set(cases.map(({ id }) => id)).size).toBe(7);
-    for (const c of cases) if (!excluded.has(c.id)) expect(Object.keys(runners)).toContain(c.kind);
-    const names = [...cases.map((c) => c.id), 'asymmetric'];
-    for (const id of excluded.keys()) expect(names).toContain(id);
-  });
-  test.each(cases.filter((c) => !excluded.has(c.id)))('$id', (c) => runners[c.kind](c));
-});
+testCases<Case>('indices and attention of tensor2tensor', 'shaw.json', 7, runners, ['asymmetric']);
 
 describe('ct2-shaw-relative-positions.json: indices printed in CTranslate2’s and OpenNMT-tf’s tests', () => {
   interface Printed {

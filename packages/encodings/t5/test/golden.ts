@@ -1,24 +1,15 @@
 /** Reading golden files, and calling the bias hook without a model. */
-import { readFileSync } from 'node:fs';
+
 import { type Dims, type Encoding, range } from '@posenc/core';
 import { type T5Config, t5 } from '@posenc/t5';
 import * as tf from '@tensorflow/tfjs';
+import { largestDifference as deviation, goldenOf, type Tensor as Stored } from '../../../../golden.shared.ts';
 
-/** A stored tensor: row-major. */
-export interface Stored {
-  readonly shape: readonly number[];
-  readonly data: readonly number[];
-}
+export { deviation, type Stored };
 
-export function load<T>(name: string): T {
-  return JSON.parse(readFileSync(new URL(`../golden/${name}.json`, import.meta.url), 'utf8')) as T;
-}
+const { golden } = goldenOf(import.meta.url);
 
-/** The largest |actual − expected|; NaN when either has one, which no comparison survives. */
-export function deviation(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
-  if (actual.length !== expected.length) throw new Error(`${actual.length} numbers, expected ${expected.length}`);
-  return Math.max(...Array.from(actual, (a, i) => Math.abs(a - expected[i]!)));
-}
+export const load = <T>(name: string): T => golden<T>(`${name}.json`);
 
 export const dims = (rest: Partial<Dims> = {}): Dims => ({
   modelDim: 16,

@@ -10,9 +10,9 @@ import {
   standardize,
 } from '@posenc/core';
 import * as tf from '@tensorflow/tfjs';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { distanceTable, type TransformerXlConfig, transformerXl } from '../src/index.ts';
-import { excluded, golden, largestDifference, type Tensor } from './golden.ts';
+import { golden, largestDifference, type Tensor, testCases } from './golden.ts';
 
 interface Case {
   readonly id: string;
@@ -249,17 +249,9 @@ beforeAll(async () => {
   await tf.setBackend('cpu');
 });
 
-describe('transformer-xl.json: tables, shifts and attention of XLNet and Transformer-XL', () => {
-  const { cases } = golden<{ cases: Case[] }>('transformer-xl.json');
-  test('every id is run or excluded', () => {
-    expect(cases.length).toBe(14);
-    expect(new Set(cases.map(({ id }) => id)).size).toBe(14);
-    for (const c of cases) if (!excluded.has(c.id)) expect(Object.keys(runners)).toContain(c.kind);
-    const names = [...cases.map((c) => c.id), 'rope_d2_expected'];
-    for (const id of excluded.keys()) expect(names).toContain(id);
-  });
-  test.each(cases.filter((c) => !excluded.has(c.id)))('$id', (c) => runners[c.kind](c));
-});
+testCases<Case>('tables, shifts and attention of XLNet and Transformer-XL', 'transformer-xl.json', 14, runners, [
+  'rope_d2_expected',
+]);
 
 test('fairseq-rope-relshift.json: the shift printed in fairseq’s test', () => {
   const { rel_shift } = golden<{ rel_shift: { input: number[][]; expected: number[][] } }>(
