@@ -20,6 +20,6 @@ export async function prepareWasm(): Promise<BackendInfo> {
     version: version_wasm,
     variant: `${simd ? 'simd' : 'scalar'}+posenc`,
     threads,
-    description: `WebAssembly ${simd ? 'with SIMD' : 'without SIMD'}, ${threads === 1 ? 'one thread' : `${threads} threads`}, matrix products and copies by posenc`,
+    description: `WebAssembly ${simd ? 'with SIMD' : 'without SIMD'}, ${threads === 1 ? 'one thread' : `${threads} threads`}, put right by posenc`,
   };
 }

@@ -1,4 +1,4 @@
-/** Each overridden kernel against the cpu backend, over random shapes, axes and element types. */
+/** Stock kernels and those put in their place, against the cpu backend, over random shapes, axes and element types. */
 import { below, stream } from '@posenc/core';
 import * as tf from '@tensorflow/tfjs';
 import fc from 'fast-check';
@@ -30,40 +30,6 @@ test('transpose, any permutation', async () => {
   );
 });
 
-test.each([
-  [
-    [128, 130],
-    [1, 0],
-  ],
-  [
-    [256, 128],
-    [1, 0],
-  ],
-  [
-    [256, 1, 65],
-    [2, 1, 0],
-  ],
-  [
-    [3, 128, 128],
-    [0, 2, 1],
-  ],
-  [
-    [2, 64, 2, 131],
-    [0, 3, 1, 2],
-  ],
-  [
-    [2, 2, 128, 2, 64],
-    [0, 1, 3, 4, 2],
-  ],
-  [
-    [128, 2, 80],
-    [1, 2, 0],
-  ],
-])('transpose in two passes: %j by %j', async (shape, perm) => {
-  for (const dtype of ['float32', 'int32', 'bool'] as const)
-    await agree(() => tf.transpose(tensorOf('x', shape, dtype), perm));
-});
-
 test('sum over any axes', async () => {
   const each = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 4, max: 20 }));
   await fc.assert(
@@ -79,26 +45,6 @@ test('sum over any axes', async () => {
     ),
     { numRuns: 200 },
   );
-});
-
-test.each([2, 3, 5, 31, 33, 1000])('sum over %i rows adds each row once', async (rows) => {
-  const [result] = await on('wasm', () =>
-    tf.sum(tf.mul(tf.ones([rows, 16]), tf.reshape(tf.range(0, rows), [rows, 1])), 0),
-  );
-  expect(result!.values).toEqual(Array(16).fill((rows * (rows - 1)) / 2));
-});
-
-test('sum over rows is closer to the exact sum than adding one by one', async () => {
-  const rows = 4096;
-  const values = Float32Array.from({ length: rows * 16 }, (_, i) => Math.sin(i) + 1);
-  const exact = Array.from({ length: 16 }, (_, j) => {
-    let sum = 0;
-    for (let i = j; i < values.length; i += 16) sum += values[i]!;
-    return sum;
-  });
-  const [result] = await on('wasm', () => tf.sum(tf.tensor(values, [rows, 16]), 0));
-  const error = Math.max(...result!.values.map((x, j) => Math.abs(x - exact[j]!)));
-  expect(error).toBeLessThan(2 ** -23 * Math.log2(rows) * Math.max(...exact));
 });
 
 test('gather over any axis, with and without batch dimensions', async () => {
@@ -230,11 +176,6 @@ test('slice, split, unstack, concat, stack', async () => {
       },
     ),
   );
-  // Long runs take another loop than short ones.
-  await agree(() => [
-    tf.slice(tensorOf('x', [5, 100]), [1, 3], [3, 64]),
-    tf.concat([tensorOf('x', [5, 100]), tensorOf('y', [5, 30])], 1),
-  ]);
 });
 
 test('oneHot in every type, cast to every type', async () => {
@@ -246,21 +187,6 @@ test('oneHot in every type, cast to every type', async () => {
   await agree(() => tf.cast(tf.tensor1d([256, 0.5, 0, -0, Number.NaN, -3]), 'bool'));
   const [soft] = await on('wasm', () => tf.oneHot(tf.tensor1d([1], 'int32'), 3, 0.875, 0.0625, 'float32'));
   expect(soft!.values).toEqual([0.0625, 0.875, 0.0625]);
-});
-
-test('tanh is within one unit in the last place', async () => {
-  const x = Float32Array.from(
-    [...Array(20001).keys()].map((i) => (i - 10000) / 1000).concat([1e-30, -1e-8, 50, -1e30]),
-  );
-  const [result] = await on('wasm', () => tf.tanh(tf.tensor1d(x)));
-  for (const [i, value] of result!.values.entries()) {
-    const exact = Math.tanh(x[i]!);
-    expect(Math.abs(value - exact)).toBeLessThanOrEqual(2 ** -23 * Math.abs(exact));
-  }
-  const [special] = await on('wasm', () =>
-    tf.tanh(tf.tensor1d([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0])),
-  );
-  expect(special!.values).toEqual([Number.NaN, 1, -1, 0]);
 });
 
 const floatOnly = { ceil: tf.ceil, cos: tf.cos, elu: tf.elu, floor: tf.floor, log: tf.log, rsqrt: tf.rsqrt };

@@ -1,10 +1,10 @@
 /** Repeated training steps leave nothing behind: no tensor, no range of WebAssembly memory. */
 import * as tf from '@tensorflow/tfjs';
 import { expect, test } from 'vitest';
-import { trainStep } from '../bench/step.ts';
 import { useBackend } from '../src/index.ts';
 import type { WasmBackend } from '../src/wasm/memory.ts';
 import { tensorOf } from './results.ts';
+import { trainStep } from './step.ts';
 
 function held() {
   const backend = tf.backend() as unknown as WasmBackend & { numDataIds(): number };
@@ -62,8 +62,6 @@ test('every kernel gives back what it takes in passing', async () => {
   // With this flag tfjs counts the ranges before and after each kernel and throws when one stays.
   tf.env().set('IS_TEST', true);
   try {
-    const step = trainStep({ numLayers: 1, modelDim: 128, numHeads: 2, batch: 1, length: 128, vocab: 20 });
-    step().dispose();
     tf.tidy(() => {
       const [a, b] = [tensorOf('a', [2, 1, 8, 40]), tensorOf('b', [1, 3, 9, 40])];
       tf.matMul(a, b, false, true);

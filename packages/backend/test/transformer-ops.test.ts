@@ -1,8 +1,8 @@
 /** Every operation that a transformer trains with: value and gradient on wasm against cpu. */
 import * as tf from '@tensorflow/tfjs';
 import { expect, test } from 'vitest';
-import { trainStep } from '../bench/step.ts';
 import { difference, on, tensorOf } from './results.ts';
+import { trainStep } from './step.ts';
 
 type Op = (...inputs: tf.Tensor[]) => tf.Tensor;
 

@@ -20,10 +20,12 @@ const configs: Record<string, object[]> = {
 };
 const plugins = await Promise.all(Object.keys(configs).map((name) => loadEdited(name)));
 
-for (const backend of ['cpu', 'wasm'] as const)
+const backends = ['cpu', 'simd', 'wasm'] as const;
+
+for (const backend of backends)
   describe(`laws on ${backend}`, () => {
     beforeAll(() => useBackend(backend));
-    const options = { backends: ['cpu', 'wasm'], length: 200, shortLength: 48, seed: 2 } as const;
+    const options = { backends, length: 200, shortLength: 48, seed: 2 } as const;
     for (const plugin of [...plugins, temperature, ratio, nearAndFar])
       for (const law of lawsFor(plugin, configs[plugin.type] ?? [{}], options)) it(law.name, law.run);
   });

@@ -1,14 +1,14 @@
 /** What a trial's folder may hold that is not its own, or not whole. */
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { useBackend } from '@posenc/backend';
 import { saveCheckpoint } from '@posenc/checkpoints';
 import { PosencError } from '@posenc/core';
-import * as tf from '@tensorflow/tfjs';
 import { beforeAll, expect, it } from 'vitest';
 import { loadTrial, planRun, runTrial, type TrialSpec, trialsOf, workerProcesses } from '../src/index.ts';
 import { environment, folder, suite, task } from './fixtures.ts';
 
-beforeAll(() => tf.setBackend('cpu'));
+beforeAll(() => useBackend('simd'));
 
 const specs = trialsOf(suite(), task(), environment);
 const of = (name: string, seed: number) => specs.find((s) => s.name === name && s.seed === seed)!;

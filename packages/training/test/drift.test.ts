@@ -1,10 +1,11 @@
 /** A run taken up by another backend, variant, processor or number of threads than began it. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { useBackend } from '@posenc/backend';
 import { PosencError } from '@posenc/core';
-import * as tf from '@tensorflow/tfjs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
+  describeRuntime,
   inProcess,
   planRun,
   type RunOptions,
@@ -16,7 +17,7 @@ import {
 } from '../src/index.ts';
 import { environment, folder, suite, task } from './fixtures.ts';
 
-beforeAll(() => tf.setBackend('cpu'));
+beforeAll(() => useBackend('simd'));
 
 const here = environment.runtime;
 const specs = trialsOf(suite(), task(), environment).slice(0, 1);
@@ -47,13 +48,13 @@ describe('a trial', () => {
       { processor: 'pebbles' },
       / {2}processor: was "pebbles", is "abacus"\nGo on on such a processor, start/,
     ],
-    ['variant', { variant: 'plain' }, / {2}variant: was "plain", is "javascript"\nGo on as before, start/],
-    ['version', { version: '0' }, / {2}version: was "0", is "1"\n/],
+    ['variant', { variant: 'scalar' }, / {2}variant: was "scalar", is "(relaxed|plain)"\nGo on as before, start/],
+    ['version', { version: '0' }, / {2}version: was "0", is "4\.22\.0"\n/],
     ['number of threads', { threads: 3 }, / {2}threads: was "3", is "1"\nGo on as before \(POSENC_THREADS=3\), start/],
     [
       'backend and number of threads',
-      { backend: 'simd', threads: 2 },
-      / {2}backend: was "simd", is "cpu"\n {2}threads: was "2", is "1"\nGo on as before \(--backend simd, POSENC_THREADS=2\)/,
+      { backend: 'wasm', threads: 2 },
+      / {2}backend: was "wasm", is "simd"\n {2}threads: was "2", is "1"\nGo on as before \(--backend wasm, POSENC_THREADS=2\)/,
     ],
   ])('begun by another %s is not taken up, unless asked to', async (_, changes, message) => {
     const where = await begun();
@@ -111,7 +112,7 @@ describe('a comparison', () => {
       allowDrift: true,
     });
     expect(mixed!.environment).toMatchObject({
-      backend: 'cpu javascript',
+      backend: describeRuntime(here),
       processor: 'abacus',
       runtimes: [{ processor: 'pebbles' }, { processor: 'abacus' }],
     });

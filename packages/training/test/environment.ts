@@ -1,4 +1,5 @@
 /** A task of random words, and an environment of three encodings: what trials in tests run on, in any process. */
+import { useBackend } from '@posenc/backend';
 import { below, createRegistry, stream, z } from '@posenc/core';
 import { learned } from '@posenc/learned';
 import { nope } from '@posenc/nope';
@@ -20,9 +21,11 @@ const babbleTask = defineTask({
   create: ({ seed, words }) => textTask(babble(seed, words)),
 });
 
+const { name, version, variant, threads } = await useBackend('simd');
+
 export const environment: Environment = {
   encodings: createRegistry([nope, rope, learned]),
   tasks: createTaskRegistry([babbleTask]),
-  runtime: { backend: 'cpu', version: '1', variant: 'javascript', threads: 1, processor: 'abacus' },
+  runtime: { backend: name, version, variant, threads, processor: 'abacus' },
   versions: { test: '1' },
 };

@@ -1,4 +1,5 @@
 /** Training and evaluation at drawn positions (Ruoss 2023). */
+import { useBackend } from '@posenc/backend';
 import {
   createTransformer,
   dimsOf,
@@ -9,13 +10,12 @@ import {
   resolveModel,
   stream,
 } from '@posenc/core';
-import * as tf from '@tensorflow/tfjs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { evaluateAt, evaluationSchema, startSession, trainingSchema, trainStep } from '../src/index.ts';
 import { placed } from '../src/placed.ts';
 import { environment, suite, task } from './fixtures.ts';
 
-beforeAll(() => tf.setBackend('cpu'));
+beforeAll(() => useBackend('simd'));
 
 const training = trainingSchema.parse({ ...suite().training, randomizedPositions: 100 });
 const { length } = training;

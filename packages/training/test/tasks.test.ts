@@ -1,7 +1,7 @@
 /** Tasks of problems under training and evaluation: every one takes a step, and exact match is that of greedy decoding. */
+import { useBackend } from '@posenc/backend';
 import { createTransformer, dimsOf, generate, resolveModel } from '@posenc/core';
 import { builtInTasks, createTaskRegistry, type Task, textTask } from '@posenc/tasks';
-import * as tf from '@tensorflow/tfjs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   evaluateAt,
@@ -20,7 +20,7 @@ import {
 } from '../src/index.ts';
 import { environment as fixtures, folder, suiteJson } from './fixtures.ts';
 
-beforeAll(() => tf.setBackend('cpu'));
+beforeAll(() => useBackend('simd'));
 
 const environment = { ...fixtures, tasks: createTaskRegistry(builtInTasks) };
 const create = (config: object): Task => environment.tasks.create(config);

@@ -1,3 +1,4 @@
+import { useBackend } from '@posenc/backend';
 import { createTransformer, dimsOf, type EncodingConfig, resolveModel } from '@posenc/core';
 import * as tf from '@tensorflow/tfjs';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -15,7 +16,7 @@ import {
 } from '../src/index.ts';
 import { environment, suite, task } from './fixtures.ts';
 
-beforeAll(() => tf.setBackend('cpu'));
+beforeAll(() => useBackend('simd'));
 
 const config = suite().training;
 const build = (encoding: EncodingConfig = { type: 'nope' }, changes: object = {}) => {

@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { useBackend } from '@posenc/backend';
 import { readJsonLines } from '@posenc/checkpoints';
 import { PosencError } from '@posenc/core';
-import * as tf from '@tensorflow/tfjs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   type CompareEvent,
@@ -18,7 +18,7 @@ import {
 } from '../src/index.ts';
 import { environment, folder, suite, task } from './fixtures.ts';
 
-beforeAll(() => tf.setBackend('cpu'));
+beforeAll(() => useBackend('simd'));
 
 const trials = (s: Suite = suite()) => trialsOf(s, environment.tasks.create(s.task), environment);
 const spec = () => trials()[1]!;

@@ -1,6 +1,6 @@
 /**
  * Maximum, Minimum, ClipByValue and Relu6 in JavaScript: NaN stays NaN (stock: max(1, NaN) = 1, clip(NaN, −1, 1) = −1, so a
- * diverged run could look healthy), and four times faster than stock's call per element.
+ * diverged run could look healthy).
  */
 import * as tf from '@tensorflow/tfjs';
 import { onCpu } from './fallback.ts';

@@ -1,6 +1,6 @@
 /**
- * _FusedMatMul (tf.fused.matMul, tf.layers.dense) as BatchMatMul, Add and the activation, each on its fast path.
- * The stock kernel shares BatchMatMul's slow loop, and there adds the bias once per block of 48 inner elements.
+ * _FusedMatMul (tf.fused.matMul, tf.layers.dense) as BatchMatMul, Add and the activation, one after the other.
+ * The stock kernel adds the bias once per block of 48 inner elements, and shares what is wrong with BatchMatMul.
  */
 import type { TensorInfo } from '@tensorflow/tfjs';
 import { call, type Kernel } from './memory.ts';

@@ -1,6 +1,6 @@
 /**
- * GatherV2 by copying runs: out[b, o, i, …] = x[b, o, indices[b, i], …]. The stock kernel computes a list of
- * coordinates for each element (20 ns), and mistakes rows of `indices` when batchDims > 0.
+ * GatherV2 by copying runs: out[b, o, i, …] = x[b, o, indices[b, i], …]. The stock kernel
+ * mistakes rows of `indices` when batchDims > 0, and reads wherever an index points.
  */
 import * as tf from '@tensorflow/tfjs';
 import { elements, type Kernel } from './memory.ts';

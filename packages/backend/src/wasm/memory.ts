@@ -1,27 +1,14 @@
 /**
- * What the kernels in this folder use of tfjs's wasm backend. A tensor is a range of one WebAssembly memory, known to
- * the C++ side by a number; a kernel gets its inputs as `TensorInfo`s, makes its output and returns it.
+ * What the kernels in this folder use of tfjs's wasm backend. A tensor is a range of one WebAssembly memory; a kernel gets
+ * its inputs as `TensorInfo`s, makes its output and returns it.
  */
 import * as tf from '@tensorflow/tfjs';
 
-export interface WasmModule {
-  readonly HEAPU8: Uint8Array;
-  _malloc(bytes: number): number;
-  /** With number arguments only, the exported function itself. */
-  cwrap(name: string, returns: null, args: 'number'[]): (...args: number[]) => void;
-  readonly tfjs: {
-    registerTensor(id: number, size: number, offset: number): void;
-    disposeData(id: number): void;
-  };
-}
-
 export interface WasmBackend {
-  readonly wasm: WasmModule;
-  readonly dataIdMap: { get(dataId: object): { readonly id: number; readonly memoryOffset: number } };
+  readonly wasm: { readonly HEAPU8: Uint8Array };
   makeOutput(shape: number[], dtype: tf.DataType, offset?: number, values?: tf.TypedArray): tf.TensorInfo;
   typedArrayFromHeap(info: tf.TensorInfo): Float32Array | Int32Array | Uint8Array;
   readSync(dataId: object): tf.TypedArray;
-  incRef(dataId: object): void;
   disposeData(dataId: object): boolean;
 }
 
@@ -51,16 +38,7 @@ export const reshaped = (x: tf.TensorInfo, shape: number[]): tf.TensorInfo => ({
   dtype: x.dtype,
 });
 
-/** The same data under another shape, as a result of a kernel: whoever takes it releases it. */
-export function alias(backend: WasmBackend, x: tf.TensorInfo, shape: number[]): tf.TensorInfo {
-  backend.incRef(x.dataId);
-  return reshaped(x, shape);
-}
-
 /** The tensor's elements in WebAssembly memory. Valid only until the next allocation, which may move the memory. */
 export function elements(backend: WasmBackend, x: tf.TensorInfo): Float32Array | Int32Array | Uint8Array {
   return backend.typedArrayFromHeap(x);
 }
-
-/** Identity without copying: tfjs clones whatever it saves for a backward pass, and the stock kernel copies it all. */
-export const identity: Kernel = ({ inputs, backend }) => alias(backend, inputs.x!, inputs.x!.shape);

@@ -1,7 +1,7 @@
 /**
  * Which element types the stock kernels take. Given another, they print a warning and return whatever was in memory,
  * or write four-byte results into one-byte tensors and past their end; reductions of nothing return what was in memory
- * too. Such calls go to the cpu kernel.
+ * too, and a transpose of nothing divides by zero. Such calls go to the cpu kernel.
  */
 import { type DataType, util } from '@tensorflow/tfjs';
 import { onCpu } from './fallback.ts';
@@ -14,9 +14,9 @@ const all: DataType[] = ['float32', 'int32', 'bool'];
 const families: readonly (readonly [DataType[], string])[] = [
   [floats, 'Abs Acos Acosh Asin Asinh Atan Atanh Ceil Cos Cosh Elu Erf Exp Expm1 Floor IsFinite IsInf'],
   [floats, 'IsNan LeakyRelu Log Log1p Neg Reciprocal Relu Round Rsqrt Selu Sigmoid Sin Sinh Softplus Sqrt'],
-  [floats, 'Square Step Tan RealDiv'],
-  [numbers, 'Add AddN Sub Multiply SquaredDifference Reverse Cumsum Cumprod TopK'],
-  [all, 'Max Min Mean Prod All Any'],
+  [floats, 'Square Step Tan RealDiv FloorDiv Mod Atan2'],
+  [numbers, 'Sum Add AddN Sub Multiply SquaredDifference Reverse Cumsum Cumprod TopK'],
+  [all, 'Max Min Mean Prod All Any Transpose'],
 ];
 
 /** The element types each of these kernels may be called with. */
