@@ -10,7 +10,7 @@ import {
   spreadText,
   underLoad,
 } from 'posenc/bench';
-import { targetCells, targetHead, targetsOf } from './targets.ts';
+import { targetHead, targetRows } from './targets.ts';
 
 /** A document of every part: what pages are drawn from. */
 export type Complete = { readonly [K in keyof BenchDocument]: NonNullable<BenchDocument[K]> };
@@ -98,7 +98,8 @@ function stepTable({ contenders, reference }: Complete['standardStep'], losses =
   const rows = contenders.map((c) => {
     if (c.status === 'absent') return [c.name, 'absent', ''];
     const name = c.kind === 'ours' ? `posenc, ${contenderName(c)}` : `${contenderName(c)} (${c.version})`;
-    const more = losses ? [c.variant, c === theirs ? '' : apart(c.losses).toExponential(0)] : [];
+    const off = apart(c.losses);
+    const more = losses ? [c.variant, c === theirs ? '' : off === 0 ? '0' : off.toExponential(0)] : [];
     return [name, milliseconds(c.seconds.median), spreadText(c.ratio), ...more];
   });
   const head = ['', 'ms', `time relative to ${reference}`];
@@ -142,7 +143,7 @@ function memoryText({ attention }: Complete): string {
   return `Memory of one sequence's attention at its peak, as the allocator of ${bytes[0]!.name} counts it: ${list}.`;
 }
 
-const targetTable = (document: Complete): string => markdown(targetHead, targetsOf(document).map(targetCells));
+const targetTable = (document: Complete): string => markdown(targetHead, targetRows(document));
 
 function productText({ products: { size, contenders } }: Complete): string {
   const list = contenders.map((c) =>

@@ -2,7 +2,7 @@
 import type { BenchDocument } from 'posenc/bench';
 import { describe, expect, it } from 'vitest';
 import { newest } from '../src/results.ts';
-import { reaches, type Target, targetCells, targetsOf, targetsText } from '../src/targets.ts';
+import { reaches, type Target, targetCells, targetRows, targetsOf, targetsText } from '../src/targets.ts';
 
 const document = newest();
 const find = (targets: readonly Target[], measure: RegExp) => targets.filter((target) => measure.test(target.measure));
@@ -81,9 +81,19 @@ describe('the table of targets', () => {
     expect(reaches(memory!)).toBe(false);
   });
 
+  it('says so when others were busy', () => {
+    const at = (median: number): BenchDocument => ({
+      ...document,
+      machine: { ...document.machine, otherCores: { median, min: 0, max: 2, n: 9 } },
+    });
+    expect(targetRows(at(1)).filter((row) => !row[3]!.endsWith(', under load'))).toEqual([]);
+    expect(targetRows(at(0)).filter((row) => row[3]!.endsWith(', under load'))).toEqual([]);
+    expect(targetRows({ ...at(1), training: null })[5]![3]).toBe('not measured');
+  });
+
   it('is a table with a verdict in every line', () => {
     const lines = targetsText(document).trim().split('\n').slice(2);
     expect(lines).toHaveLength(targetsOf(document).length);
-    for (const line of lines) expect(line).toMatch(/(reached|missed by \d+ %)$/);
+    for (const line of lines) expect(line).toMatch(/(reached|missed by \d+ %)(, under load)?$/);
   });
 });
