@@ -69,6 +69,10 @@ describe('the table of targets', () => {
     const targets = targetsOf(bare);
     expect(targets.map(reaches)).toEqual(targets.map(() => undefined));
     expect(targetsText(bare)).toBe('');
+    const lines = targetsText({ ...bare, products: document.products })
+      .trim()
+      .split('\n');
+    expect(lines.slice(2).map((line) => line.slice(0, 14))).toEqual(['matrix product']);
   });
 
   it('finds the memory of attention where it grows most', () => {
