@@ -58,6 +58,17 @@ export function at(grid: Grid, b: number, t: number): number {
   return grid.data[(grid.rows === 1 ? 0 : b) * grid.cols + t]!;
 }
 
+/** `f` that keeps its last answer: training asks for the same positions step after step. What `f` returns must not be changed. */
+export function keepLast<T>(f: (positions: Grid) => T): (positions: Grid) => T {
+  let last: { readonly rows: number; readonly data: Int32Array; readonly answer: T } | undefined;
+  return (positions) => {
+    const { rows, data } = positions;
+    if (last?.rows !== rows || last.data.length !== data.length || !last.data.every((p, i) => p === data[i]))
+      last = { rows, data: Int32Array.from(data), answer: f(positions) };
+    return last.answer;
+  };
+}
+
 /** Maps every entry. */
 export function mapGrid(grid: Grid, f: (value: number) => number): Grid {
   return { ...grid, data: grid.data.map(f) };

@@ -9,6 +9,7 @@ import {
   defineEncoding,
   encoding,
   type Grid,
+  keepLast,
   type NamedTable,
   PosencError,
   type PositionalEncoding,
@@ -62,8 +63,9 @@ export function createRope<Extra extends RopeScaling = never>(
       const scale = scaling.scoreFactor?.(config.scaling) ?? 1;
       const frequencies = (seqLen?: number) => scaledFrequencies(config, choices, { headDim, seqLen });
       const trained = frequencies(); // refuses an impossible width before any model is built
+      const trainedTables = keepLast((query) => rotaryTables(query, trained));
       const tablesAt = ({ query, seqLen }: Positions): RotaryTables =>
-        readsSeqLen ? tablesBySeqLen(query, seqLen, frequencies) : rotaryTables(query, trained);
+        readsSeqLen ? tablesBySeqLen(query, seqLen, frequencies) : trainedTables(query);
       return encoding({
         traits: {
           maxPosition: Number.POSITIVE_INFINITY,

@@ -17,6 +17,7 @@ import {
   absoluteWidth,
   defineEncoding,
   encoding,
+  keepLast,
   type ParamSpecs,
   PosencError,
   z,
@@ -106,6 +107,8 @@ export const sinusoidal = defineEncoding({
     const dim = absoluteWidth(config, dims);
     sinusoidalFrequencies(dim, config); // refuses an impossible width before any model is built
     const factor = config.scale === 'rsqrtDim' ? dim ** -0.5 : config.scale;
+    const constant = config.learnable ? 1 : factor;
+    const tableOf = keepLast(({ data }) => Float32Array.from(sinusoidalTable(data, dim, config), (v) => constant * v));
     const learned: ParamSpecs = { scale: { shape: [1], init: { kind: 'constant', value: factor } } };
     return encoding({
       traits: {
@@ -118,10 +121,9 @@ export const sinusoidal = defineEncoding({
       params: config.learnable ? learned : {},
       hooks:
         ({ scale }: Readonly<Record<string, Tensor>>) =>
-        ({ query: { rows, cols, data } }) =>
+        ({ query }) =>
           absoluteHooks(() => {
-            const table = Float32Array.from(sinusoidalTable(data, dim, config), (v) => (scale ? v : factor * v));
-            const vectors = tf.tensor3d(table, [rows, cols, dim]);
+            const vectors = tf.tensor3d(tableOf(query), [query.rows, query.cols, dim]);
             return scale ? tf.mul(vectors, scale) : vectors;
           }, config),
     });
