@@ -2,7 +2,8 @@
 import * as tf from '@tensorflow/tfjs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { useSimd } from '../src/index.ts';
+import { type SimdBackend, useSimd } from '../src/index.ts';
+import { firstFreeAddress } from '../src/task.ts';
 import { agree, seeds, shapes, tensorOf, wildTensorOf } from './agree.ts';
 
 const unary = {
@@ -79,4 +80,11 @@ test('where', async () => {
     await agree(() =>
       tf.where(tensorOf(1, shape, 'bool') as tf.Tensor, wildTensorOf(2, shape), wildTensorOf(3, shape)),
     );
+});
+
+test('the tables of numbers end before the memory that is handed out', async () => {
+  await useSimd();
+  const end = (tf.backend() as SimdBackend).pool.call('tablesEnd');
+  expect(end).toBeGreaterThan(3072);
+  expect(end).toBeLessThanOrEqual(firstFreeAddress);
 });

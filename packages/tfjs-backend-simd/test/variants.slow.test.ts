@@ -20,7 +20,9 @@ test.each(combinations)('$variant, $threads threads, wide: $wide', async ({ vari
   const root = fileURLToPath(new URL('..', import.meta.url));
   const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
   const env = { ...process.env, POSENC_THREADS: threads, SIMD_TEST_VARIANT: variant, POSENC_SIMD_WIDE: wide };
-  const files = ['attention', 'elementwise', 'fused', 'matmul', 'move', 'reduce'].map((name) => `test/${name}.test.ts`);
+  const files = ['attention', 'elementwise', 'fused', 'matmul', 'move', 'reduce', 'rotary'].map(
+    (name) => `test/${name}.test.ts`,
+  );
   const args = [vitest, 'run', '--reporter=default', ...files];
   // Rejects when a test fails.
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root, env: { ...env, NO_COLOR: '1' } });
