@@ -2,8 +2,18 @@
  * What the hooks that may read content do, seen on random content: inputs, queries, keys and values are standard normal numbers of
  * a fixed seed. What is the same for content of zeros owes nothing to it: positions alone decide.
  */
-import { createMask, type Dims, type LayerHooks, normal, repeatHeads, type Site, sizeOf, stream } from '@posenc/core';
-import type { Tensor, Tensor2D, Tensor3D, Tensor4D } from '@tensorflow/tfjs';
+import {
+  below,
+  createMask,
+  type Dims,
+  type LayerHooks,
+  normal,
+  repeatHeads,
+  type Site,
+  sizeOf,
+  stream,
+} from '@posenc/core';
+import type { Tensor, Tensor3D, Tensor4D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 
 /** Random content is drawn with this seed. */
@@ -41,23 +51,19 @@ export interface OnContent {
   readonly mix?: Pairs;
 }
 
-/** Numbers in the largest tensor of a measurement. */
-const mostNumbers = 2 ** 24;
+/** Numbers in the largest tensor of a measurement, of which there are many. */
+const mostNumbers = 2 ** 20;
+
+const within = (most: number, ...limits: readonly number[]): number =>
+  Math.max(2, Math.floor(Math.min(most, ...limits)));
 
 /** How many positions `scores` and `bias` are asked for: every pair of them. */
-export const pairPositions = ({ numHeads }: Dims): number =>
-  Math.max(2, Math.min(256, Math.floor(Math.sqrt(mostNumbers / numHeads))));
+export const pairPositions = ({ numHeads, headDim }: Dims): number =>
+  within(256, Math.sqrt(mostNumbers / numHeads), mostNumbers / (2 * numHeads * headDim));
 
 /** How many positions `mix` is asked for: each pair in turn has all the attention. */
 export const mixPositions = ({ numHeads, headDim }: Dims): number =>
-  Math.max(
-    2,
-    Math.min(
-      32,
-      Math.floor(Math.cbrt(mostNumbers / numHeads)),
-      Math.floor(Math.sqrt(mostNumbers / numHeads / headDim)),
-    ),
-  );
+  within(32, Math.cbrt(mostNumbers / numHeads), Math.sqrt(mostNumbers / (numHeads * headDim)));
 
 /** Offsets key − query that occur among N positions: none ahead when the stack is causal. */
 export const offsetsOf = (positions: number, causal: boolean): Int32Array =>
@@ -109,14 +115,15 @@ function contentOf({ modelDim, numHeads, numKvHeads, headDim }: Dims, n: number,
     x: draw([1, n, modelDim], 'x') as Tensor3D,
     q: draw([1, numHeads, n, headDim], 'query') as Tensor4D,
     k: repeatHeads(draw([1, numKvHeads, n, headDim], 'key') as Tensor4D, numHeads),
-    // Weights that keep the size of what they project.
+    // Each channel is one of the table's, with a random sign: as random as a dense matrix, the size kept, and in no time.
     project: (side, table) => {
       const heads = side === 'query' ? numHeads : numKvHeads;
-      const weights = draw([modelDim, heads * headDim], `project/${side}`) as Tensor2D;
-      const projected = tf
-        .div(tf.matMul(table, weights), Math.sqrt(modelDim))
-        .reshape<Tensor4D>([1, -1, heads, headDim]);
-      return repeatHeads(projected.transpose([0, 2, 1, 3]), numHeads).squeeze<Tensor3D>([0]);
+      const random = stream(contentSeed, `inspect/project/${side}`);
+      const channels = Int32Array.from({ length: heads * headDim }, () => below(random, modelDim));
+      const signs = draw([heads * headDim], `signs/${side}`).sign();
+      const chosen = tf.mul(tf.gather(table, tf.tensor1d(channels, 'int32'), 1), signs);
+      const byHead = chosen.reshape<Tensor4D>([1, -1, heads, headDim]).transpose<Tensor4D>([0, 2, 1, 3]);
+      return repeatHeads(byHead, numHeads).squeeze<Tensor3D>([0]);
     },
   };
 }
