@@ -29,8 +29,8 @@ export async function loadEdited(
     const loaded: Record<string, AnyEncoding> = await import(
       /* @vite-ignore */ pathToFileURL(join(copy, 'index.ts')).href
     );
-    const plugin = loaded[encoding];
-    if (!plugin) throw new Error(`${encoding}/src/index.ts exports no "${encoding}"`);
+    const plugin = Object.values(loaded).find((exported) => exported?.type === encoding);
+    if (!plugin) throw new Error(`${encoding}/src/index.ts exports no encoding "${encoding}"`);
     return plugin;
   } finally {
     await rm(copy, { recursive: true });

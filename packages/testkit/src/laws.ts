@@ -7,6 +7,7 @@ import { agreement } from './laws/backends.ts';
 import { type Configured, configLaw, distinctConfigs, independence } from './laws/config.ts';
 import { cachedDecoding, laterTokens } from './laws/decode.ts';
 import { effect } from './laws/effect.ts';
+import { farPositions } from './laws/far.ts';
 import { gradients, reach } from './laws/gradients.ts';
 import { groupedHeads, headPermutation } from './laws/heads.ts';
 import { offsets, shapes } from './laws/hooks.ts';
@@ -25,6 +26,7 @@ const specs: readonly LawSpec[] = [
   positionSensitivity,
   sequenceLength,
   maxPositionLaw,
+  farPositions,
   stackKind,
   tokenOrder,
   laterTokens,

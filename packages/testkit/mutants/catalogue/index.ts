@@ -1,5 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 import { alibiMutants } from './alibi.ts';
+import { attentionTemperatureMutants } from './attention-temperature.ts';
+import { kerpleMutants } from './kerple.ts';
 import { learnedMutants } from './learned.ts';
 import { nopeMutants } from './nope.ts';
 import { ropeConfigMutants } from './rope-config.ts';
@@ -16,5 +18,7 @@ export const mutants: readonly Mutant[] = [
   ...ropeRotationMutants,
   ...ropePositionMutants,
   ...ropeConfigMutants,
+  ...kerpleMutants,
+  ...attentionTemperatureMutants,
   ...nopeMutants,
 ];

@@ -2,17 +2,25 @@ import { bfloat16, type Mutant } from '../mutant.ts';
 
 const file = 'sinusoidal.ts';
 const encoding = 'sinusoidal';
-const call = 'sinusoidalTable(data, dim, config)';
-const table = `Float32Array.from(${call}, (v) => (scale ? v : factor * v))`;
-const remember = `const table = known.get(key) ?? ${table}; known.set(key, table);`;
-const known = 'const known = new Map<string, Float32Array>();\n';
+const call = 'tableOf(query)';
+const made = `tf.tensor3d(${call}, [query.rows, query.cols, dim])`;
+/** The positions of the call, each replaced by an expression over its column t. */
+const placedAt = (expression: string) => `tableOf({ ...query, data: query.data.map((_, t) => ${expression}) })`;
+const recall = `
+const known = new Map<string, Float32Array>();
+function recall(key: string, make: () => Float32Array): Float32Array {
+  const table = known.get(key) ?? make();
+  known.set(key, table);
+  return table;
+}
+`;
 
 export const sinusoidalMutants: readonly Mutant[] = [
   {
     encoding,
     bug: 'positions restart in every call of a decoding session',
     seen: 'transformers#15751, keras-hub#1544, x-transformers#219',
-    edits: [{ file, find: call, replace: 'sinusoidalTable(data.map((_, t) => t % cols), dim, config)' }],
+    edits: [{ file, find: call, replace: placedAt('t % query.cols') }],
     configs: [{}],
     caughtBy: 'cached decoding',
   },
@@ -20,7 +28,7 @@ export const sinusoidalMutants: readonly Mutant[] = [
     encoding,
     bug: 'positions counted over columns from the first token on: padding and packing ignored',
     seen: 'transformers#22069, #22161, #41789',
-    edits: [{ file, find: call, replace: 'sinusoidalTable(data.map((_, t) => data[0]! + (t % cols)), dim, config)' }],
+    edits: [{ file, find: call, replace: placedAt('query.data[0]! + (t % query.cols)') }],
     configs: [{}],
     caughtBy: 'packing',
   },
@@ -28,7 +36,7 @@ export const sinusoidalMutants: readonly Mutant[] = [
     encoding,
     bug: 'the first row’s positions used for the whole batch',
     seen: 'transformers#25199 (left padding in a batch)',
-    edits: [{ file, find: call, replace: 'sinusoidalTable(data.map((_, t) => data[t % cols]!), dim, config)' }],
+    edits: [{ file, find: call, replace: placedAt('query.data[t % query.cols]!') }],
     configs: [{}],
     caughtBy: 'batching',
   },
@@ -63,7 +71,7 @@ export const sinusoidalMutants: readonly Mutant[] = [
         file,
         find: '}, config),',
         replace:
-          '}, config).embed && { embed: (x: tf.Tensor3D) => tf.add<tf.Tensor3D>(tf.zerosLike(x), tf.tensor3d(Float32Array.from(sinusoidalTable(data, dim, config)), [rows, cols, dim])) },',
+          '}, config).embed && { embed: (x: tf.Tensor3D) => tf.add<tf.Tensor3D>(tf.zerosLike(x), tf.tensor3d(tableOf(query), [query.rows, query.cols, dim])) },',
       },
     ],
     configs: [{}],
@@ -76,11 +84,11 @@ export const sinusoidalMutants: readonly Mutant[] = [
     edits: [
       {
         file,
-        find: `const table = ${table};`,
-        replace: `const key = [data.length, dim].join(); ${remember}`,
+        find: call,
+        replace: `recall([query.data.length, dim].join(), () => ${call})`,
       },
     ],
-    helpers: known,
+    helpers: recall,
     configs: [{}],
     caughtBy: 'shift invariance',
   },
@@ -91,11 +99,11 @@ export const sinusoidalMutants: readonly Mutant[] = [
     edits: [
       {
         file,
-        find: `const table = ${table};`,
-        replace: `const key = [data, dim].join(); ${remember}`,
+        find: call,
+        replace: `recall([query.data, dim].join(), () => ${call})`,
       },
     ],
-    helpers: known,
+    helpers: recall,
     configs: [{}, { base: 100 }],
     caughtBy: 'independence',
   },
@@ -105,8 +113,8 @@ export const sinusoidalMutants: readonly Mutant[] = [
     edits: [
       {
         file,
-        find: 'tf.tensor3d(table, [rows, cols, dim])',
-        replace: 'tf.keep(tf.tensor3d(table, [rows, cols, dim]))',
+        find: made,
+        replace: `tf.keep(${made})`,
       },
     ],
     configs: [{}],

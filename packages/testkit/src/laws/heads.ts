@@ -1,5 +1,5 @@
 /** Laws about heads: none is special but by its own parameters, and grouping is only sharing. */
-import type { Encoding, Hooks, Site } from '@posenc/core';
+import type { Encoding, Hooks, LayerHooks, Site } from '@posenc/core';
 import type { Tensor, Tensor2D, Tensor4D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 import { createBench, logitsOf, tokensFor, type Weights } from '../bench.ts';
@@ -9,7 +9,7 @@ import { axesOf, type BlockAxis, takeBlocks } from './axes.ts';
 export const headPermutation: LawSpec = {
   law: 'head permutation',
   statement:
-    'Exchanging heads, in the projections and along the head axis of every encoding parameter, leaves the logits unchanged; constants that differ by head may stand in relativeBias and bias only, and move along.',
+    'Exchanging heads, in the projections and along the head axis of every encoding parameter, leaves the logits unchanged; constants that differ by head may stand in relativeBias, bias and scale only, and move along.',
   async check(c) {
     const stack = c.stacks.plain;
     const bench = await c.bench(stack);
@@ -46,7 +46,8 @@ export const headPermutation: LawSpec = {
 
 /**
  * The encoding with its constants moved along with their heads. Constants are what still tells heads apart when all have
- * the parameters of the first: the rows of `relativeBias` under such parameters, and of `bias` where there is no content.
+ * the parameters of the first: the rows of `relativeBias` under such parameters, of `bias` where there is no content, and of
+ * `scale`, where they are factors.
  */
 function movingConstants(
   encoding: Encoding,
@@ -88,6 +89,8 @@ const moveRows = (own: Hooks, constants: Hooks, from: readonly number[]): Hooks 
         : (tf.add(bias, tf.sub(tf.gather(rows, tf.tensor1d([...from], 'int32'), axis), rows)) as T);
     return {
       ...layer,
+      ...(layer.scale !== undefined &&
+        fixed.scale !== undefined && { scale: movedFactors(layer.scale, fixed.scale, from) }),
       ...(layer.relativeBias &&
         fixed.relativeBias && {
           relativeBias: (offsets) => moved<Tensor2D>(layer.relativeBias!(offsets), fixed.relativeBias!(offsets), 0),
@@ -99,6 +102,16 @@ const moveRows = (own: Hooks, constants: Hooks, from: readonly number[]): Hooks 
     };
   },
 });
+
+/** A factor of 0 says nothing of what it would be multiplied with: there its successor stands alone. */
+function movedFactors(own: Scale, constants: Scale, from: readonly number[]): Scale {
+  if (typeof own === 'number' || typeof constants === 'number' || constants.shape[1] === 1) return own;
+  const next = tf.gather(constants, tf.tensor1d([...from], 'int32'), 1);
+  const ratios = tf.divNoNan(next, constants);
+  return tf.where(tf.equal(constants, 0), next, tf.mul(own, ratios));
+}
+
+type Scale = NonNullable<LayerHooks['scale']>;
 
 /** The same site with zeros for all that is content. */
 const withoutContent = (site: Site): Site => ({
