@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { useBackend } from '@posenc/backend';
-import { type AnyEncoding, type Dims, defineEncoding, drawParam, encoding, type NamedTable, z } from '@posenc/core';
+import { type AnyEncoding, type Dims, defineEncoding, drawParam, type NamedTable, z } from '@posenc/core';
 import { Resvg } from '@resvg/resvg-js';
 import type { Tensor4D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
@@ -234,31 +234,21 @@ describe('what content decides is measured for random content', () => {
   });
 
   it('a stranger that replaces the scores: the change', () => {
-    const plusDistance = defineEncoding({
-      contract: 1,
+    const nope = builtIn.find((e) => e.type === 'nope')!;
+    const plusOne = defineEncoding({
+      ...nope,
       type: 'plus-one',
-      reference: 'none',
-      equation: 's_ij = 2⟨q_i, k_j⟩ · scoreScale',
       config: z.strictObject({}),
-      notes: [],
-      create: () =>
-        encoding({
-          traits: {
-            maxPosition: Number.POSITIVE_INFINITY,
-            shiftInvariant: true,
-            requiresCausal: false,
-            readsPositions: false,
-            readsSeqLen: false,
-          },
-          params: {},
-          hooks: () => () => ({
-            layer: () => ({
-              scores: ({ q, k, scoreScale }) => tf.add<Tensor4D>(tf.mul(tf.matMul(q, k, false, true), scoreScale), 1),
-            }),
+      create: () => ({
+        ...nope.create({}, parseDims(undefined)),
+        hooks: () => () => ({
+          layer: () => ({
+            scores: ({ q, k, scoreScale }) => tf.add<Tensor4D>(tf.mul(tf.matMul(q, k, false, true), scoreScale), 1),
           }),
         }),
+      }),
     });
-    const { scores } = inspected({ type: 'plus-one' }, [plusDistance]).measured.groups[0]!;
+    const { scores } = inspected({ type: 'plus-one' }, [plusOne]).measured.groups[0]!;
     expect(scores!.readsContent).toBe(false);
     for (const change of scores!.data) expect(change).toBeCloseTo(1, 5);
   });
