@@ -1,4 +1,4 @@
-/** --resume where something else computes: it goes on as before, or refuses, unless --allow-drift. */
+/** How many trials at a time; --resume where something else computes: it goes on as before, or refuses, unless --allow-drift. */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -64,4 +64,11 @@ it('a training taken up by another kernel variant is refused likewise', async ()
   expect(refused.stderr).toMatch(/ {2}variant: was "scalar", is ".+"\nGo on as before, start/);
   expect((await posenc(folder, 'train', 'run.json', '--resume', '--allow-drift')).code).toBe(0);
   writeFileSync(record, text);
+});
+
+it('more trials at a time than threads may compute are not run, and that is said', async () => {
+  const folder = suiteFolder({ seeds: [1, 2] });
+  const { stdout, stderr } = await posenc(folder, 'compare', 'suite.json', '--dry-run', '--workers', '3');
+  expect(stderr).toMatch(/^--workers 3: [12] at a time, for [12] threads may compute, and a trial has 1\n$/);
+  expect(stdout).toMatch(/4 trials, 0 finished, [12] at a time/);
 });

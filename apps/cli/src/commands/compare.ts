@@ -21,6 +21,7 @@ import { dryRun } from '../trials/dry-run.ts';
 import { recorded } from '../trials/recorded.ts';
 import { workers } from '../trials/workers.ts';
 import { toJson } from '../ui/json.ts';
+import { grouped } from '../ui/numbers.ts';
 import { quoted } from '../ui/shell.ts';
 import {
   type AddCommand,
@@ -70,10 +71,15 @@ async function compare(path: string, options: Options, io: Io): Promise<void> {
   const folder = resolve(io.cwd, options.out ?? join('runs', suite.name));
   const before = options.resume ? recorded(folder) : {};
   const budget = Math.min(availableParallelism(), defaultThreads());
-  const { workers: atATime, threads } = shareCores(budget, suite.seeds.length * suite.encodings.length, {
+  const trials = suite.seeds.length * suite.encodings.length;
+  const { workers: atATime, threads } = shareCores(budget, trials, {
     workers: options.workers,
     threads: before.threads,
   });
+  if (Math.min(options.workers ?? 1, trials) > atATime)
+    io.stderr.write(
+      `--workers ${options.workers}: ${atATime} at a time, for ${grouped(budget)} threads may compute, and a trial has ${grouped(threads)}\n`,
+    );
   const backend = options.backend === 'auto' ? (before.backend ?? 'auto') : options.backend;
   const environment = await createEnvironment(backend, plugins, io, threads);
   const task = environment.tasks.create(suite.task);
