@@ -38,7 +38,7 @@ function overview(document: Complete): string {
   const { standardStep, encodings } = document;
   return paragraphs(
     caption(document),
-    `**The standard step** (${stepSizes(document)}, forward + backward + Adam + reading the loss; every contender starts from the same weights and must get the same losses):`,
+    `**The standard step** (${stepSizes(document)}, forward + backward + Adam + reading the loss; every contender starts from the same weights and must get the same losses; ratios are medians over turns, so they need not be quotients of the times):`,
     stepTable(standardStep),
     `**Each encoding against NoPE**, time of forward + backward and of one token decoded through the cache, at ${encodings.lengths.join(', ')} tokens (${encodings.backend.name}, median (range) of turns taken with NoPE; NoPE beside itself shows the noise):`,
     encodingTable(encodings),

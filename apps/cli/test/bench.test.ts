@@ -52,6 +52,12 @@ describe('posenc bench', () => {
     ]);
   });
 
+  it('measures a part alone', async () => {
+    const { code, out } = await cli(['bench', '--quick', '--backend', 'simd', '--only', 'profile', '--json']);
+    expect(code).toBe(0);
+    expect(benchSchema.parse(JSON.parse(out)).profile!.backend.name).toBe('simd');
+  });
+
   it('measures one backend at everything but encodings', async () => {
     const { code, out, err } = await cli(['bench', '--quick', '--backend', 'simd', '--only', everything]);
     expect(code).toBe(0);

@@ -14,7 +14,7 @@ export interface ProfileSetting {
   readonly steps: number;
 }
 
-export interface ProfileOptions extends Omit<ProfileSetting, 'folder'>, Omit<Measuring, 'watch'> {
+export interface ProfileOptions extends Omit<ProfileSetting, 'folder'>, Measuring {
   readonly sizes: StepSizes;
 }
 
@@ -24,7 +24,10 @@ export async function measureProfile({ sizes, steps, signal, ...options }: Profi
   try {
     writeProblem(folder, sizes);
     const setting: ProfileSetting = { folder, backend: options.backend, steps };
-    const before = async () => options.onProgress('profile of the standard step');
+    const before = async () => {
+      options.onProgress('profile of the standard step');
+      await options.watch.rest();
+    };
     const asked = await askAlone<object, Omit<ProfileBench, 'backend'>>('profile-child', setting, [{}], {
       signal,
       before,
