@@ -1,11 +1,13 @@
 /**
  * What hooks return, held against the contract. Without this a shape that is wrong but broadcasts, a bias [1, n] for all heads say,
- * goes unnoticed, and any other fails deep inside TensorFlow.js without a word about whose it is.
+ * goes unnoticed, and any other fails deep inside TensorFlow.js without a word about whose it is. A tensor of integers, as
+ * `tf.tensor2d(offsets)` of an Int32Array makes one, would be read as floats by some backends.
  */
 import type { Tensor } from '@tensorflow/tfjs';
-import type { Hole } from './compose.ts';
+import { type Hole, holes } from './compose.ts';
 import type { Dims, Encoding, Hooks, LayerHooks, Positions } from './encoding.ts';
 import { PosencError } from './errors.ts';
+import { brief, suggest } from './parse.ts';
 
 /** In the letters of the contract; E: embeddingDim, N: the heads of the side that is turned. */
 const contract: Readonly<Record<Hole, readonly string[]>> = {
@@ -20,11 +22,14 @@ const contract: Readonly<Record<Hole, readonly string[]>> = {
   mix: ['B', 'H', 'Tq', 'Dh'],
 };
 
+const layerHoles = holes.filter((hole) => hole !== 'embed');
+
 /** What the letters stand for in one call; one that is missing is the encoding's to choose. */
 type Sizes = Readonly<Record<string, number>>;
 
 /**
- * The same encoding, whose hooks throw PosencError when what they return is not of the contract's shape.
+ * The same encoding, whose hooks throw PosencError when what they return is not of the contract's shape or not float32, when one
+ * of them is none of the contract's, and when there are no hooks where some are wanted.
  *
  * @param name whose hooks they are, as the message calls it: 'encoding "mine"'
  */
@@ -33,15 +38,36 @@ export function withShapesChecked(encoding: Encoding, name: string, { numHeads: 
   const check = <T extends Tensor>(hook: Hole, returned: T, sizes: Sizes): T => {
     const wanted = contract[hook];
     const shape = shapeOf(returned);
-    if (shape?.length === wanted.length && shape.every((size, axis) => fits(size, wanted[axis]!, sizes)))
-      return returned;
+    if (shape?.length === wanted.length && shape.every((size, axis) => fits(size, wanted[axis]!, sizes))) {
+      if (returned.dtype === 'float32') return returned;
+      throw new PosencError(
+        `${name}: its hook "${hook}" returned a tensor of ${returned.dtype}, and float32 is wanted: give "float32" where it is made (a tensor of integers is int32), or tf.cast(…, "float32")`,
+      );
+    }
     const numbers = wanted.map((axis) => axis.replace(/^[A-Za-z]+/, (letter) => String(sizes[letter] ?? letter)));
     throw new PosencError(
       `${name}: its hook "${hook}" returned ${shape ? `a tensor [${shape.join(', ')}]` : 'no tensor'}, and [${wanted.join(', ')}] = [${numbers.join(', ')}] is wanted`,
     );
   };
 
+  /** Whether `given` is an object of hooks, and all of them are of the contract. */
+  const checkKeys = (given: unknown, where: string, allowed: readonly string[]) => {
+    if (kindOf(given) !== 'an object')
+      throw new PosencError(
+        `${name}: ${where} returned ${kindOf(given)}, and an object of hooks is wanted ({} for none)`,
+      );
+    for (const [hook, value] of Object.entries(given as object)) {
+      if (!allowed.includes(hook))
+        throw new PosencError(`${name}: ${where} returned an unknown hook "${brief(hook)}": ${suggest(hook, allowed)}`);
+      if (hook !== 'scale' && value && typeof value !== 'function')
+        throw new PosencError(
+          `${name}: its hook "${hook}" is ${kindOf(value)}, and a function is wanted (leave out a hook that is not filled)`,
+        );
+    }
+  };
+
   const checkLayer = (layer: LayerHooks, { query, key, seqLen }: Positions): LayerHooks => {
+    checkKeys(layer, 'its hook "layer"', layerHoles);
     const { infuse, rotate, scale, relativeBias, carry, scores, bias, mix } = layer;
     const pairs = { H, Tq: query.cols, Tk: key.cols };
     const turned: Record<string, number> = {}; // one width for queries and keys
@@ -72,12 +98,15 @@ export function withShapesChecked(encoding: Encoding, name: string, { numHeads: 
     };
   };
 
-  const checkHooks = (hooks: Hooks, at: Positions): Hooks => ({
-    ...(hooks.embed && {
-      embed: (x) => check('embed', hooks.embed!(x), { B: x.shape[0], Tq: x.shape[1], E: x.shape[2] }),
-    }),
-    ...(hooks.layer && { layer: (index) => checkLayer(hooks.layer!(index), at) }),
-  });
+  const checkHooks = (hooks: Hooks, at: Positions): Hooks => {
+    checkKeys(hooks, 'its "hooks"', ['embed', 'layer']);
+    return {
+      ...(hooks.embed && {
+        embed: (x) => check('embed', hooks.embed!(x), { B: x.shape[0], Tq: x.shape[1], E: x.shape[2] }),
+      }),
+      ...(hooks.layer && { layer: (index) => checkLayer(hooks.layer!(index), at) }),
+    };
+  };
 
   return {
     traits,
@@ -98,3 +127,11 @@ const fits = (size: number, axis: string, sizes: Sizes): boolean => {
 /** By what it has, not what it is: a plug-in may bring a copy of TensorFlow.js. */
 const shapeOf = (returned: Tensor | undefined): readonly number[] | undefined =>
   Array.isArray(returned?.shape) ? returned.shape : undefined;
+
+/** What it is, as a message calls it. */
+const kindOf = (given: unknown): string => {
+  if (given === null || given === undefined) return String(given);
+  if (Array.isArray(given)) return 'an array';
+  if (given instanceof Promise) return 'a promise';
+  return typeof given === 'object' ? 'an object' : `a ${typeof given}`;
+};

@@ -120,6 +120,78 @@ describe('a hook that returns another shape than the contract’s', () => {
   });
 });
 
+describe('a hook that returns a tensor of another type than float32', () => {
+  const cast = (x: tf.Tensor) => tf.cast(x, 'int32');
+  const integers: readonly (readonly [string, string, Hooks])[] = [
+    ['embed', 'int32', { embed: (x) => cast(x) as tf.Tensor3D }],
+    ['infuse', 'int32', layers({ infuse: (x) => cast(x) as tf.Tensor3D })],
+    ['rotate', 'int32', layers({ rotate: (u) => cast(u) as tf.Tensor4D })],
+    ['scale', 'int32', layers({ scale: tf.tensor4d([2], [1, 1, 1, 1], 'int32') })],
+    [
+      'relativeBias',
+      'int32',
+      layers({
+        relativeBias: (offsets) =>
+          tf.tile(tf.neg(tf.abs(tf.tensor2d(offsets, [1, offsets.length]))), [4, 1]) as tf.Tensor2D,
+      }),
+    ],
+    ['carry', 'int32', layers({ carry: () => tf.zeros([batch, 4, length, 1], 'int32') })],
+    ['scores', 'int32', layers({ scores: () => tf.zeros([batch, 4, length, length], 'int32') })],
+    ['bias', 'bool', layers({ bias: () => tf.zeros([1, 1, 1, 1], 'bool') })],
+    ['mix', 'int32', layers({ mix: (weights, v) => cast(tf.matMul(weights, v)) as tf.Tensor4D })],
+  ];
+
+  it.each(integers)('%s: %s', (hook, dtype, hooks) => {
+    expect(() => forward(withHooks(hooks))).toThrow(PosencError);
+    expect(() => forward(withHooks(hooks))).toThrow(
+      `the encoding: its hook "${hook}" returned a tensor of ${dtype}, and float32 is wanted`,
+    );
+  });
+});
+
+describe('what is no object of the contract’s hooks', () => {
+  const given = (value: unknown) => value as Hooks & LayerHooks;
+
+  it.each([
+    ['null', null],
+    ['undefined', undefined],
+    ['a number', 1],
+    ['an array', []],
+    ['a promise', Promise.resolve({})],
+  ])('%s', (found, value) => {
+    const wanted = `returned ${found}, and an object of hooks is wanted ({} for none)`;
+    const inLayer = withHooks({ layer: () => given(value) });
+    expect(() => forward(inLayer)).toThrow(PosencError);
+    expect(() => forward(inLayer)).toThrow(`the encoding: its hook "layer" ${wanted}`);
+    expect(() => forward(withHooks(given(value)))).toThrow(`the encoding: its "hooks" ${wanted}`);
+  });
+
+  it('a misspelt hook is refused with the nearest right one', () => {
+    const misspelt = withHooks(layers(given({ relativebias: () => 1 })));
+    expect(() => forward(misspelt)).toThrow(PosencError);
+    expect(() => forward(misspelt)).toThrow(
+      'the encoding: its hook "layer" returned an unknown hook "relativebias": did you mean "relativeBias"?',
+    );
+    expect(() => forward(withHooks(given({ layers: () => ({}) })))).toThrow(
+      'the encoding: its "hooks" returned an unknown hook "layers": did you mean "layer"?',
+    );
+  });
+
+  it('a hook of a layer outside of "layer" is refused with what stands there', () => {
+    expect(() => forward(withHooks(given({ relativeBias: () => 1 })))).toThrow('"relativeBias": allowed: embed, layer');
+  });
+
+  it('a hook that is no function', () => {
+    const tensor = withHooks(layers(given({ bias: [1] })));
+    expect(() => forward(tensor)).toThrow(PosencError);
+    expect(() => forward(tensor)).toThrow('the encoding: its hook "bias" is an array, and a function is wanted');
+  });
+
+  it('a hook left undefined is none', () => {
+    expect(() => forward(withHooks(layers(given({ bias: undefined }))))).not.toThrow();
+  });
+});
+
 describe('shapes the contract allows', () => {
   it.each([
     [1, 1, 1, 1],
