@@ -1,6 +1,7 @@
 /** One call of attention: what its files share. */
 
 import { MR } from './pack';
+import { at } from './simd';
 
 /** Queries and keys of a block: a multiple of the tile's 6 rows and of its 8 columns. */
 export const BLOCK: i32 = 48;
@@ -19,7 +20,7 @@ export class Problem {
   kPacked: usize;
   vPacked: usize;
   out: usize;
-  /** [B, H, Tq] log Σ e^s; +∞ where a query sees no key. */
+  /** [B, H, Tq] log Σ e^s; +∞ where a query sees no key, NaN where all that it sees score −∞. */
   logSums: usize;
   /** [H, biasWidth]; column keyPlaces[j] − queryPlaces[i] is added to score (i, j); 0: none. */
   bias: usize;
@@ -90,4 +91,14 @@ export function firstKey(p: Problem, i: i32): i32 {
 export function lastKey(p: Problem, i: i32): i32 {
   const place = p.Tk - p.Tq + i;
   return p.causal ? place : min(p.Tk - 1, place + p.reach);
+}
+
+/** Whether query i sees no key at all. */
+export function isHidden(p: Problem, b: i32, i: i32): bool {
+  const last = lastKey(p, i);
+  if (!p.keySegments) return firstKey(p, i) > last;
+  const own = load<i32>(at(p.querySegments, b * p.querySegmentStride + i));
+  const others = at(p.keySegments, b * p.keySegmentStride);
+  for (let j = firstKey(p, i); j <= last; j++) if (load<i32>(at(others, j)) == own) return false;
+  return true;
 }

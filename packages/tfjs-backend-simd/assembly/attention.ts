@@ -6,7 +6,18 @@
  *
  * Scores and products are tiles of the matrix product's micro-kernel; what it reads is packed for it.
  */
-import { BLOCK, firstKey, lastKey, padded, Problem, ROW, rowsAtOnce, SQUARE, seenKeys } from './attention-problem';
+import {
+  BLOCK,
+  firstKey,
+  isHidden,
+  lastKey,
+  padded,
+  Problem,
+  ROW,
+  rowsAtOnce,
+  SQUARE,
+  seenKeys,
+} from './attention-problem';
 import { findRuns, finishScores, keptWeights, keyPlaces } from './attention-scores';
 import { exp1, log1 } from './math';
 import { packA } from './pack';
@@ -67,8 +78,11 @@ function attendBlock(p: Problem, head: i32, i0: i32): void {
   for (let i = 0; i < rows; i++) {
     const total = load<f32>(at(totals, i));
     const row = head * p.Tq + i0 + i;
-    store<f32>(at(p.logSums, row), total == 0 ? Infinity : load<f32>(at(maxima, i)) + log1(total));
-    const factor: f32 = total == 0 ? 0 : 1 / total;
+    const hidden = total == 0 && isHidden(p, b, i0 + i);
+    // Without a weight, though keys are visible: all their scores are −∞, and 0/0 is NaN.
+    const logSum: f32 = hidden ? Infinity : total == 0 ? NaN : load<f32>(at(maxima, i)) + log1(total);
+    store<f32>(at(p.logSums, row), logSum);
+    const factor: f32 = hidden ? 0 : 1 / total;
     writeRow(p.out + ((<usize>row * <usize>p.Dv) << 2), at(sums, i * wide), p.Dv, factor);
   }
 }
@@ -86,6 +100,7 @@ function softmaxStep(scores: usize, cols: i32, maximum: usize, total: usize, sum
   const before = load<f32>(maximum);
   const now = max(before, rowPeak(scores, cols));
   if (now == -Infinity) {
+    if (hasNaN(scores, cols)) store<f32>(total, NaN);
     memory.fill(scores, 0, (<usize>cols) << 2);
     return;
   }
@@ -99,6 +114,11 @@ function softmaxStep(scores: usize, cols: i32, maximum: usize, total: usize, sum
   store<f32>(total, load<f32>(total) * factor + sum);
   const f = splat(factor);
   for (let d = 0; d < wide; d += 4) v128.store(at(sums, d), f32x4.mul(v128.load(at(sums, d)), f));
+}
+
+function hasNaN(row: usize, count: i32): bool {
+  for (let j = 0; j < count; j++) if (isNaN(load<f32>(at(row, j)))) return true;
+  return false;
 }
 
 @inline

@@ -8,7 +8,7 @@ import { madd, splat } from './simd';
 
 /** Number i of a table, in all lanes. */
 @inline
-export function nth(table: usize, i: i32): v128 {
+function nth(table: usize, i: i32): v128 {
   return v128.load32_splat(table + ((<usize>i) << 2));
 }
 
@@ -18,8 +18,8 @@ const EXP = memory.data<f32>([1.44269504, 12582912, -0.693359375, 2.1219444e-4, 
 const EXP_POWERS = memory.data<f32>([
   1.98756915e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1, 1,
 ]);
-/** The bits of 1.5·2²³, and the bias of exponents. */
-const EXP_BITS = memory.data<i32>([0x4b400000, 127]);
+/** The bits of 1.5·2²³, the bias of exponents, and the bits of 1. */
+const EXP_BITS = memory.data<i32>([0x4b400000, 127, 0x3f800000]);
 
 /** e^x */
 @inline
@@ -42,8 +42,9 @@ export function exp4(x: v128): v128 {
 export function expBelow4(x: v128): v128 {
   const clamped = v128.pmax<f32>(x, nth(EXP, 6));
   const shifted = madd(clamped, nth(EXP, 0), nth(EXP, 1));
-  // Its low bits, n, are added to the exponent.
-  const value = i32x4.add(expOfRest(clamped, shifted), i32x4.shl(shifted, 23));
+  // Its low bits, n, as an exponent. Multiplied, not added to the other: whatever the bits of a NaN, it stays one.
+  const power = i32x4.add(i32x4.shl(shifted, 23), nth(EXP_BITS, 2));
+  const value = f32x4.mul(expOfRest(clamped, shifted), power);
   return v128.andnot(value, f32x4.lt(x, nth(EXP, 6)));
 }
 

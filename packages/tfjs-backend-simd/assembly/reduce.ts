@@ -12,7 +12,7 @@ export function reduceRows(begin: i32, end: i32, maximum: i32, x: usize, y: usiz
 }
 
 /** NaN if any is. The instruction that keeps NaN takes eight of the processor's: here they are looked for beside. */
-export function rowMax(x: usize, n: i32): f32 {
+function rowMax(x: usize, n: i32): f32 {
   let m0 = splat(-Infinity);
   let m1 = m0;
   let nan = splat(0);
@@ -30,7 +30,7 @@ export function rowMax(x: usize, n: i32): f32 {
   return value;
 }
 
-/** The same where NaN may be passed over, because what follows brings it back. */
+/** The same but for NaN, which is passed over (−∞ for a row of nothing else): for callers where it comes back by itself. */
 export function rowPeak(x: usize, n: i32): f32 {
   let m0 = splat(-Infinity);
   let m1 = m0;
@@ -47,7 +47,7 @@ export function rowPeak(x: usize, n: i32): f32 {
   return value;
 }
 
-export function rowSum(x: usize, n: i32): f32 {
+function rowSum(x: usize, n: i32): f32 {
   let total: f32 = 0;
   for (let start = 0; start < n; start += BLOCK) {
     const stop = min(n, start + BLOCK);

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { attention } from '../../core/src/attention.ts';
 import { createMask } from '../../core/src/mask.ts';
+import { planOffsets } from '../../core/src/offsets.ts';
 import { range } from '../../core/src/positions.ts';
 import { type SimdBackend, useSimd } from '../src/index.ts';
 import { agree, numbers, seeds, tensorOf } from './agree.ts';
@@ -125,6 +126,73 @@ test('scores far beyond the range of exp, NaN and infinity', async () => {
   // Queries before 48 are in blocks that never meet the key.
   expect(values.subarray(0, 4 * 48).every(Number.isFinite)).toBe(true);
   expect(values[4 * 59]).toBeNaN();
+});
+
+const places = ['one query', 'one key', 'all keys', 'one bias', 'all biases'] as const;
+test.each(places.flatMap((place) => [Number.NaN, Infinity, -Infinity].map((value) => [value, place] as const)))(
+  '%d in %s is what it is for the composed path',
+  async (value, place) => {
+    const filled = (name: string, seed: number, shape: number[]) => {
+      const data = Float32Array.from(tensorOf(seed, shape).dataSync());
+      const width = shape.at(-1)!;
+      if (place === `one ${name}`) data[Math.floor(data.length / width / 2) * width + 3] = value;
+      if (place === `all ${name === 'bias' ? 'biases' : `${name}s`}`) data.fill(value);
+      return tf.tensor(data, shape);
+    };
+    await agree(() => {
+      const T = 60;
+      const u = ['query', 'key', 'value'].map((name, i) => filled(name, i + 1, [1, 1, T, 4])) as tf.Tensor4D[];
+      const plan = planOffsets(range(T), range(T));
+      const table = filled('bias', 4, [1, plan.offsets.length]) as tf.Tensor2D;
+      const f = (q: tf.Tensor4D, k: tf.Tensor4D, v: tf.Tensor4D, relativeBias: tf.Tensor2D) =>
+        attention(q, k, v, { relativeBias: () => relativeBias }, { mask: {}, scoreScale: 1, offsets: plan });
+      const y = f(u[0]!, u[1]!, u[2]!, table);
+      const gradients = tf.grads((q, k, v, bias) =>
+        tf.sum(f(q as tf.Tensor4D, k as tf.Tensor4D, v as tf.Tensor4D, bias as tf.Tensor2D)),
+      )([...u, table]);
+      return [y, ...gradients];
+    }, tolerance);
+  },
+);
+
+test('only a row without a visible key is zeros: NaN and -Infinity in all visible scores give NaN, with their gradients', async () => {
+  await useSimd();
+  const T = 100;
+  const shape = [1, 1, T, 4] as [number, number, number, number];
+  // Keys before 10 are padding, which causal queries before 10 see alone.
+  const mask = createMask({ causal: true, numQueries: T, numKeys: T, real: grid(1, T, (_, t) => +(t >= 10)) });
+  const plan = planOffsets(range(T), range(T));
+  const rows = (bias: number, badQuery: number) =>
+    tf.tidy(() => {
+      const q = Float32Array.from(tensorOf(1, shape).dataSync());
+      q.fill(badQuery, 4 * 70, 4 * 71);
+      const row = tf.fill([1, plan.offsets.length], bias) as tf.Tensor2D;
+      const f = (x: tf.Tensor4D) =>
+        attention(
+          x,
+          tensorOf(2, shape) as tf.Tensor4D,
+          tensorOf(3, shape) as tf.Tensor4D,
+          { relativeBias: () => row },
+          { mask, scoreScale: 1, offsets: plan },
+        );
+      const x = tf.tensor4d(q, shape);
+      const kinds = (t: tf.Tensor) =>
+        Array.from({ length: T }, (_, i) => {
+          const values = Array.from(t.dataSync().slice(4 * i, 4 * i + 4));
+          const zeros = values.every((y) => y === 0);
+          return values.every(Number.isNaN) ? 'NaN' : zeros ? '0' : values.every(Number.isFinite) ? 'number' : 'mixed';
+        }).join(' ');
+      return [kinds(f(x)), kinds(tf.grad((u) => tf.sum(f(u as tf.Tensor4D)))(x))].join('\n').split('\n');
+    }) as unknown as string[];
+  const expected = (kind: (i: number) => string) =>
+    Array.from({ length: T }, (_, i) => (i < 10 ? '0' : kind(i))).join(' ');
+  const [y, dq] = rows(0, Number.NaN);
+  expect(y).toBe(expected((i) => (i === 70 ? 'NaN' : 'number')));
+  // The gradient of query 10, which sees one key, is 0 but for rounding.
+  const others = (kinds: string) => kinds.split(' ').toSpliced(10, 1);
+  expect(others(dq!)).toEqual(others(expected((i) => (i === 70 ? 'NaN' : 'number'))));
+  for (const bias of [Number.NaN, -Infinity])
+    expect(rows(bias, 1)).toEqual([expected(() => 'NaN'), expected(() => 'NaN')]);
 });
 
 test('memory grows with the length, not with its square', async () => {

@@ -63,3 +63,15 @@ test.each([
     1e-6,
   );
 });
+
+test.each([0x7fc00000, 0x7fc00001, 0xffffffff, 0x7fc00123])(
+  'softmax: a NaN with the bits %x is one, too',
+  async (bits) => {
+    await agree(() => {
+      const row = new Float32Array(16).fill(1);
+      new Uint32Array(row.buffer)[3] = bits;
+      const x = tf.tensor2d(row, [1, 16]);
+      return [tf.softmax(x), tf.logSoftmax(x)];
+    });
+  },
+);
