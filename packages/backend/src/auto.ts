@@ -12,6 +12,7 @@ import * as tf from '@tensorflow/tfjs';
 import type { BackendInfo } from './names.ts';
 import { dataFolder } from './native/folder.ts';
 import { type Sample, sample } from './sample.ts';
+import { versionOfSimd } from './simd.ts';
 import { findNative } from './tensorflow.ts';
 import { defaultThreads } from './threads.ts';
 
@@ -87,6 +88,7 @@ function keyOf(installed: readonly object[], threads: number): string {
   const facts = {
     tfjs: tf.version['tfjs-core'],
     posenc: versionOfThis(),
+    simd: versionOfSimd(),
     node: process.versions.node.split('.')[0],
     processor: cpus()[0]?.model.trim(),
     cores: availableParallelism(),

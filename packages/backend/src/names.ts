@@ -7,7 +7,7 @@ export type BackendName = (typeof backendNames)[number];
 /** The backend in use, as plain data: what a run record keeps, because the bits of a result depend on it. */
 export interface BackendInfo {
   readonly name: Exclude<BackendName, 'auto'>;
-  /** Of the tfjs package that provides the backend. */
+  /** Of the package that provides the backend: of `@posenc/tfjs-backend-simd`, for `simd`. */
   readonly version: string;
   /** Which code computes: `relaxed`, `libtensorflow 2.18.0`, a graphics adapter … */
   readonly variant: string;

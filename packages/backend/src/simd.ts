@@ -1,6 +1,6 @@
 /** WebAssembly with SIMD and worker threads: every hot kernel is of @posenc/tfjs-backend-simd. */
+import { readFileSync } from 'node:fs';
 import { useSimd } from '@posenc/tfjs-backend-simd';
-import * as tf from '@tensorflow/tfjs';
 import { quietCpu } from './cpu.ts';
 import type { BackendInfo } from './names.ts';
 
@@ -12,9 +12,15 @@ export async function prepareSimd(asked?: number): Promise<BackendInfo> {
   const fused = variant === 'relaxed' ? 'fused multiply-add' : 'separate multiplication and addition';
   return {
     name: 'simd',
-    version: tf.version['tfjs-core'],
+    version: versionOfSimd(),
     variant,
     threads,
     description: `WebAssembly SIMD with ${fused}${wide ? ' in registers of 256 bits' : ''}, ${threads === 1 ? 'one thread' : `${threads} threads`}, kernels by posenc`,
   };
+}
+
+/** Of the package that brings the kernels: another release of them may compute other last bits. */
+export function versionOfSimd(): string {
+  const manifest = new URL('../package.json', import.meta.resolve('@posenc/tfjs-backend-simd'));
+  return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
 }
