@@ -29,13 +29,13 @@ it('a comparison taken up goes on as it was computed, and on another processor o
 
   const other = await posenc(folder, 'compare', 'suite.json', '--resume', '--backend', 'cpu');
   expect(other).toMatchObject({ code: 1, stdout: '' });
-  expect(other.stderr).toMatch(/ {2}backend: was "wasm", is "cpu"\n(?:.|\n)*--backend wasm/);
+  expect(other.stderr).toMatch(/ {2}backend: recorded "wasm", here "cpu"\n(?:.|\n)*--backend wasm/);
 
   writeFileSync(record, JSON.stringify({ ...rest, runtimes: [{ ...runtimes[0], processor: 'pebbles' }] }));
   const refused = await posenc(folder, 'compare', 'suite.json', '--resume');
   expect(refused).toMatchObject({ code: 1, stdout: '' });
   expect(refused.stderr).toMatch(
-    / {2}processor: was "pebbles", is ".+"\nGo on on such a processor, .*--allow-drift\n$/,
+    / {2}processor: recorded "pebbles", here ".+"\nGo on on such a processor, .*--allow-drift\n$/,
   );
   const lone = await posenc(folder, 'compare', 'suite.json', '--allow-drift');
   expect(lone.stderr).toBe('error: --allow-drift belongs to --resume: give both, or neither\n');
@@ -61,7 +61,7 @@ it('a training taken up by another kernel variant is refused likewise', async ()
   writeFileSync(record, text.replace(/"variant": ?"[^"]+"/, '"variant":"scalar"'));
   const refused = await posenc(folder, 'train', 'run.json', '--resume');
   expect(refused).toMatchObject({ code: 1, stdout: '' });
-  expect(refused.stderr).toMatch(/ {2}variant: was "scalar", is ".+"\nGo on as before, start/);
+  expect(refused.stderr).toMatch(/ {2}variant: recorded "scalar", here ".+"\nGo on as before, start/);
   expect((await posenc(folder, 'train', 'run.json', '--resume', '--allow-drift')).code).toBe(0);
   writeFileSync(record, text);
 });

@@ -1,7 +1,10 @@
-/** What computes a run. The last bits of its numbers depend on all of this, so what is taken up elsewhere is refused. */
+/** What computes a run. Its numbers may depend on all of this, so what is taken up elsewhere is refused. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PosencError, z } from '@posenc/core';
+
+/** More was never computed with: a record that says so was edited or damaged. */
+const maxThreads = 256;
 
 const runtimeSchema = z.object({
   /** By the name that asks for it. */
@@ -9,14 +12,23 @@ const runtimeSchema = z.object({
   version: z.string(),
   /** Which code of it computes: `relaxed`, `libtensorflow 2.18.0` … */
   variant: z.string(),
-  /** Of one trial. */
-  threads: z.int(),
+  /** Of one trial; 0 when the backend does not say. */
+  threads: z.int().min(0).max(maxThreads),
   /** Its model. */
   processor: z.string(),
 });
 
 /** Backend, version, kernel variant, threads and processor: same data, same spec and same runtime give the same bits. */
 export type Runtime = Readonly<z.output<typeof runtimeSchema>>;
+
+/** Stands for what computed a run of an earlier posenc, which did not record it. */
+export const unrecorded: Runtime = {
+  backend: 'unknown',
+  version: 'unknown',
+  variant: '',
+  threads: 0,
+  processor: 'unknown',
+};
 
 const parts = ['backend', 'version', 'variant', 'threads', 'processor'] as const;
 
@@ -36,21 +48,28 @@ export const withRuntime = (past: readonly Runtime[], now: Runtime): readonly Ru
   return last && changed(last, now).length === 0 ? past : [...past, now];
 };
 
-const recordSchema = z.object({ id: z.string(), runtimes: z.array(runtimeSchema).min(1) });
+const recordSchema = z.object({ id: z.string(), runtimes: z.array(runtimeSchema).min(1).optional() });
 
 /**
- * What computed trial `id` so far, the latest last; none when nothing of it was kept.
+ * What computed trial `id` so far, the latest last; none when nothing of it was kept, `unrecorded` when an earlier posenc did.
  *
- * @throws PosencError when there is something, and no telling what computed it
+ * @throws PosencError when there is something, and its record is missing, damaged, or an earlier posenc's of another trial
  */
 export function recordedRuntimes(folder: string, id: string): readonly Runtime[] {
   const checkpoints = join(folder, 'checkpoints');
   const begun = existsSync(join(folder, 'result.json')) || (existsSync(checkpoints) && readdirSync(checkpoints).length);
   if (!begun) return [];
-  const path = join(folder, 'trial.json');
+  const record = readRecord(join(folder, 'trial.json'));
+  if (record.id === id) return record.runtimes ?? [unrecorded];
+  if (record.runtimes) return [];
+  throw new PosencError(
+    `"${folder}" is from an earlier posenc, which did not record what computed it, and of another config, data or version: start another run with --out FOLDER`,
+  );
+}
+
+function readRecord(path: string): z.output<typeof recordSchema> {
   try {
-    const record = recordSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
-    return record.id === id ? record.runtimes : [];
+    return recordSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch {
     throw new PosencError(
       `"${path}" is missing or damaged: what computed this trial is not known. Delete its folder, and it is trained again`,
@@ -60,6 +79,10 @@ export function recordedRuntimes(folder: string, id: string): readonly Runtime[]
 
 /** Throws PosencError when `is` would go on with what another runtime began in `folder`. */
 export function refuseDrift(folder: string, past: readonly Runtime[], is: Runtime): void {
+  if (past.some((one) => changed(one, unrecorded).length === 0))
+    throw new PosencError(
+      `"${folder}" is from an earlier posenc, which did not record what computed it: start another run with --out FOLDER, or go on with it all the same with --allow-drift`,
+    );
   const was = past.find((one) => changed(one, is).length > 0);
   if (!was) return;
   const others = changed(was, is);
@@ -68,9 +91,9 @@ export function refuseDrift(folder: string, past: readonly Runtime[], is: Runtim
     threads: `POSENC_THREADS=${was.threads}`,
   };
   const remedies = others.flatMap((part) => asked[part] ?? []);
-  const lines = others.map((part) => `  ${part}: was "${was[part]}", is "${is[part]}"`);
+  const lines = others.map((part) => `  ${part}: recorded "${was[part]}", here "${is[part]}"`);
   throw new PosencError(
-    `"${folder}" was computed by something else than what is here, and the last bits of its numbers depend on that:\n${lines.join('\n')}\n` +
+    `"${folder}" was computed by something else than what is here:\n${lines.join('\n')}\n` +
       `Go on ${others.includes('processor') ? 'on such a processor' : 'as before'}${remedies.length > 0 ? ` (${remedies.join(', ')})` : ''}, ` +
       'start another run with --out FOLDER, or let one run mix both with --allow-drift',
   );

@@ -20,7 +20,7 @@ import type { Task } from '@posenc/tasks';
 import type { TrainingConfig } from './config.ts';
 import { evaluateAt, evaluatePositions, evaluateShuffled, type Score } from './evaluate.ts';
 import { lockFolder } from './lock.ts';
-import { type Runtime, recordedRuntimes, refuseDrift, withRuntime } from './runtime.ts';
+import { type Runtime, recordedRuntimes, refuseDrift, unrecorded, withRuntime } from './runtime.ts';
 import { type Environment, overridden, type TrialSpec, trialId, trialModel } from './spec.ts';
 import { restoreSession, type Session, sessionTensors, startSession, trainStep } from './train.ts';
 
@@ -85,7 +85,7 @@ export function readResult(folder: string, id: string): TrialResult | undefined 
   const path = join(folder, 'result.json');
   if (!existsSync(path)) return undefined;
   try {
-    const result = JSON.parse(readFileSync(path, 'utf8')) as TrialResult;
+    const result = { runtimes: [unrecorded], ...(JSON.parse(readFileSync(path, 'utf8')) as Partial<TrialResult>) };
     if (result.id !== id) return undefined;
     if (isWhole(result)) return result;
   } catch {
@@ -96,11 +96,15 @@ export function readResult(folder: string, id: string): TrialResult | undefined 
   );
 }
 
-const isWhole = ({ status, evaluations, runtimes, parameters, timing }: Partial<TrialResult>): boolean =>
-  (status === 'finished' || status === 'diverged') &&
-  Array.isArray(evaluations) &&
-  Array.isArray(runtimes) &&
-  [parameters?.total, parameters?.encoding, timing?.medianStepSeconds].every((value) => typeof value === 'number');
+const isWhole = (result: Partial<TrialResult>): result is TrialResult => {
+  const { status, evaluations, runtimes, parameters, timing } = result;
+  return (
+    (status === 'finished' || status === 'diverged') &&
+    Array.isArray(evaluations) &&
+    Array.isArray(runtimes) &&
+    [parameters?.total, parameters?.encoding, timing?.medianStepSeconds].every((value) => typeof value === 'number')
+  );
+};
 
 /**
  * Runs a trial in its folder, or goes on where an earlier run stopped, or returns what it found finished. Stopped by

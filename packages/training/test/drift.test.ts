@@ -46,15 +46,23 @@ describe('a trial', () => {
     [
       'processor',
       { processor: 'pebbles' },
-      / {2}processor: was "pebbles", is "abacus"\nGo on on such a processor, start/,
+      / {2}processor: recorded "pebbles", here "abacus"\nGo on on such a processor, start/,
     ],
-    ['variant', { variant: 'scalar' }, / {2}variant: was "scalar", is "(relaxed|plain)"\nGo on as before, start/],
-    ['version', { version: '0' }, / {2}version: was "0", is "\d+\.\d+\.\d+/],
-    ['number of threads', { threads: 3 }, / {2}threads: was "3", is "1"\nGo on as before \(POSENC_THREADS=3\), start/],
+    [
+      'variant',
+      { variant: 'scalar' },
+      / {2}variant: recorded "scalar", here "(relaxed|plain)"\nGo on as before, start/,
+    ],
+    ['version', { version: '0' }, / {2}version: recorded "0", here "\d+\.\d+\.\d+/],
+    [
+      'number of threads',
+      { threads: 3 },
+      / {2}threads: recorded "3", here "1"\nGo on as before \(POSENC_THREADS=3\), start/,
+    ],
     [
       'backend and number of threads',
       { backend: 'wasm', threads: 2 },
-      / {2}backend: was "wasm", is "simd"\n {2}threads: was "2", is "1"\nGo on as before \(--backend wasm, POSENC_THREADS=2\)/,
+      / {2}backend: recorded "wasm", here "simd"\n {2}threads: recorded "2", here "1"\nGo on as before \(--backend wasm, POSENC_THREADS=2\)/,
     ],
   ])('begun by another %s is not taken up, unless asked to', async (_, changes, message) => {
     const where = await begun();
@@ -76,6 +84,42 @@ describe('a trial', () => {
     edit(where, { processor: 'pebbles' });
     rmSync(join(where, 'checkpoints'), { recursive: true });
     expect(await resume(where)).toMatchObject({ runtimes: [here] });
+  });
+
+  it('of an earlier posenc, which recorded no runtime, is called that, and goes on when asked to', async () => {
+    const where = await begun();
+    const { runtimes: _, ...earlier } = JSON.parse(readFileSync(join(where, path), 'utf8'));
+    writeFileSync(join(where, path), JSON.stringify(earlier));
+    await expect(resume(where)).rejects.toThrow(PosencError);
+    await expect(resume(where)).rejects.toThrow(
+      /is from an earlier posenc, which did not record what computed it: .*--out FOLDER, .*--allow-drift$/,
+    );
+    const result = await resume(where, true);
+    expect(result).toMatchObject({
+      status: 'finished',
+      runtimes: [{ backend: 'unknown', processor: 'unknown' }, here],
+    });
+    expect(await resume(where, true)).toEqual(result);
+
+    const finished = join(where, 'result.json');
+    const { runtimes: __, ...earlierResult } = JSON.parse(readFileSync(finished, 'utf8'));
+    writeFileSync(finished, JSON.stringify(earlierResult));
+    writeFileSync(join(where, path), JSON.stringify(earlier));
+    await expect(resume(where)).rejects.toThrow('is from an earlier posenc');
+    expect(await resume(where, true)).toEqual({ ...result, runtimes: [result!.runtimes[0]] });
+  });
+
+  it('of an earlier posenc, which named it otherwise, is not taken up: that is said, and nothing called damaged', async () => {
+    const where = await begun();
+    const { runtimes: _, ...earlier } = JSON.parse(readFileSync(join(where, path), 'utf8'));
+    writeFileSync(join(where, path), JSON.stringify({ ...earlier, id: '0123456789ab' }));
+    await expect(resume(where, true)).rejects.toThrow(/is from an earlier posenc, .*--out FOLDER$/);
+  });
+
+  it.each([257, 5000, 1e99, -1, 1.5])('whose record says that %d threads computed it was damaged', async (threads) => {
+    const where = await begun();
+    edit(where, { threads });
+    await expect(resume(where, true)).rejects.toThrow(/trial\.json" is missing or damaged/);
   });
 
   it('whose record is gone is not taken up', async () => {
@@ -101,7 +145,7 @@ describe('a comparison', () => {
     rmSync(join(trial!.folder, 'result.json'));
     rmSync(join(where, 'resolved.json'));
     await expect(runPlan(where, one, plan(where), environment, { ...options, executor })).rejects.toThrow(
-      /processor: was "pebbles", is "abacus"/,
+      /processor: recorded "pebbles", here "abacus"/,
     );
     expect(() => readFileSync(join(where, 'resolved.json'))).toThrow('ENOENT');
 

@@ -41,7 +41,7 @@ export const withResume = (command: Command, what: string): Command =>
     .option('--resume', what)
     .option(
       '--allow-drift',
-      'with --resume: go on with what another backend, processor or number of threads began; the last bits are then of both',
+      'with --resume: go on with what another backend, processor or number of threads began; the numbers are then of both',
     );
 
 /** Options of withResume. */
