@@ -10,6 +10,7 @@ import { parseDims } from '../src/config/dims.ts';
 import { builtIn, registryWith } from '../src/encodings.ts';
 import { figuresOf } from '../src/inspect/figures/index.ts';
 import { type Inspection, inspect } from '../src/inspect/inspection.ts';
+import { holesText } from '../src/inspect/words.ts';
 import { cli, folder, removeFolders } from './cli.ts';
 
 afterAll(removeFolders);
@@ -353,6 +354,78 @@ describe('pictures', () => {
     const figures = figuresOf(inspected({ type: 'rope', scaling }));
     const svg = figures.find((f) => f.name === 'wavelengths')!.draw();
     for (const length of [64, 128, 256, 512]) expect(svg).toContain(`length ${length}`);
+  });
+
+  describe('say what is true of this one', () => {
+    const caption = (config: { type: string }, name: string, dims?: Dims): string => {
+      const plain = Object.keys(config).length === 1 && !dims;
+      return figuresOf(plain ? ofType(config.type) : inspected(config, [], dims)).find((f) => f.name === name)!.caption;
+    };
+
+    it('of buckets: which offsets share one, on either side', () => {
+      const both = parseDims('causal=false');
+      expect(caption({ type: 't5' }, 'buckets')).toContain(
+        'Offsets up to 15 have a bucket of their own, then up to 14 share one, all that are drawn from 113 on share the last.',
+      );
+      // Clipped at 16, and nothing between.
+      expect(caption({ type: 'shaw' }, 'buckets', both)).toContain(
+        'Offsets up to 15 have a bucket of their own, all that are drawn from 16 on share the last.',
+      );
+      expect(caption({ type: 'deberta' }, 'buckets', both)).toMatch(
+        /Behind the query: offsets .* Ahead of it: offsets/,
+      );
+      for (const type of ['t5', 'shaw', 'deberta']) expect(caption({ type }, 'buckets')).not.toContain('number');
+    });
+
+    it('of wavelengths: by equal ratios or not, and which pairs stand still', () => {
+      expect(caption({ type: 'rope' }, 'components')).toContain(
+        'from 6.28 to 35300 positions, each 1.78 times the one before.',
+      );
+      const trained = { originalMaxPositionEmbeddings: 512 };
+      const llama3 = { type: 'llama3', factor: 8, lowFreqFactor: 1, highFreqFactor: 4, ...trained };
+      expect(caption({ type: 'rope', scaling: llama3 }, 'components')).toContain('in unequal ratios: 1.78 to ');
+      const proportional = { type: 'proportional', partialRotaryFactor: 0.25 };
+      for (const name of ['components', 'wavelengths'])
+        expect(caption({ type: 'rope', scaling: proportional }, name)).toContain('12 of 16 pairs stand still');
+      expect(caption({ type: 'rope', scaling: proportional }, 'angles')).toContain('pair 15 never moves');
+    });
+
+    it('of sinusoids: of positions or of distances', () => {
+      const circle = (type: string) => figuresOf(ofType(type)).find((f) => f.name === 'unit-circle')!.title;
+      for (const type of ['sinusoidal', 'rope', 'xpos']) expect(circle(type)).toBe('Positions as points on a circle');
+      for (const type of ['transformer-xl', 'sandwich']) {
+        expect(circle(type)).toBe('Distances as points on a circle');
+        expect(caption({ type }, 'frequencies')).toContain('A row is one distance');
+      }
+      const several = { type: 'compose', of: [{ type: 'rope' }, { type: 'sandwich' }] };
+      expect(figuresOf(inspected(several)).map((f) => f.title)).toContain(
+        'Positions or distances as points on a circle',
+      );
+    });
+
+    it('of an added vector: what else tells where a token stands', () => {
+      const words = 'only this vector tells the model where a token stands';
+      expect(caption({ type: 'sinusoidal' }, 'embedding')).toContain(`Besides the causal mask, ${words}`);
+      expect(caption({ type: 'sinusoidal' }, 'embedding', parseDims('causal=false')).toLowerCase()).toContain(words);
+      const composed = caption({ type: 'compose', of: [{ type: 'sinusoidal' }, { type: 'alibi' }] }, 'embedding');
+      expect(composed).toContain('it fills embed, relativeBias');
+      expect(composed).not.toContain('only this vector');
+    });
+
+    it('of one distance: where all its pairs are known to be alike', () => {
+      expect(figuresOf(ofType('fire')).at(-1)!.caption).toContain(
+        'among the first 128 positions all pairs at one distance',
+      );
+      expect(caption({ type: 'shaw' }, 'mix-distance-layer-0')).toContain('; all pairs at one distance have the same.');
+    });
+
+    it('of layers: holes that all of them fill are named once', () => {
+      expect(holesText(ofType('fox'))).not.toContain('layer');
+      const mixed = { type: 'perLayer', of: [{ type: 'rope' }, { type: 'nope' }, { type: 'rope', base: 500 }] };
+      expect(holesText(inspected({ ...mixed, pattern: [0, 1, 2, 1] }))).toMatch(
+        /; layers 0, 2: rotate; layers 1, 3: nothing$/,
+      );
+    });
   });
 
   it('say that parameters are at initialisation, and only then', () => {

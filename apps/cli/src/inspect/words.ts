@@ -34,9 +34,16 @@ const meanings: Readonly<Record<Hole, string>> = {
 export function holesText({ holes, measured }: Inspection): string {
   if (holes.length === 0) return 'nothing: every hole of the attention formula is left empty';
   const all = holes.map((hole) => `${hole} (${meanings[hole]})`).join(', ');
-  if (measured.groups.length === 1) return all;
-  const layers = measured.groups.map((g) => `${layersText(g.layers)}: ${g.holes.join(', ') || 'nothing'}`);
-  return `${all}; ${layers.join('; ')}`;
+  const byHoles = new Map<string, number[]>();
+  for (const { holes: filled, layers } of measured.groups) {
+    const key = filled.join(', ') || 'nothing';
+    byHoles.set(
+      key,
+      [...(byHoles.get(key) ?? []), ...layers].sort((a, b) => a - b),
+    );
+  }
+  if (byHoles.size === 1) return all;
+  return [all, ...Array.from(byHoles, ([filled, layers]) => `${layersText(layers)}: ${filled}`)].join('; ');
 }
 
 /** "layer 3", "layers 0–2, 4". */

@@ -184,9 +184,7 @@ function buckets({ data, start = [0] }: NamedTable, title: string): Figure {
   return {
     name: 'buckets',
     title,
-    caption: sentences(
-      'Offsets in one bucket share one learned number. Near offsets have a bucket of their own, farther ones share theirs with more and more neighbours, and everything beyond the last step looks equally far.',
-    ),
+    caption: sentences('Offsets in one bucket share all that is learned for it.', ...bucketSentences(data, first)),
     draw: () =>
       stepChart({
         title,
@@ -198,6 +196,34 @@ function buckets({ data, start = [0] }: NamedTable, title: string): Figure {
         ],
       }),
   };
+}
+
+/** Which offsets share a bucket, read off the table: for either side of the query, or once where both are alike. */
+function bucketSentences(data: ArrayLike<number>, first: number): string[] {
+  const all = Array.from(data);
+  const side = (sign: 1 | -1): string | undefined => {
+    const buckets = all
+      .map((bucket, i) => ({ bucket, distance: sign * (first + i) }))
+      .filter(({ distance }) => distance >= 0)
+      .sort((a, b) => a.distance - b.distance);
+    if (buckets.length < 2) return undefined;
+    const sharing = (bucket: number) => all.filter((other) => other === bucket).length;
+    const alone = buckets.findIndex(({ bucket }) => sharing(bucket) > 1);
+    if (alone === -1) return 'every offset drawn has a bucket of its own.';
+    const last = buckets.at(-1)!.bucket;
+    const farthest = buckets.find(({ bucket }) => bucket === last)!.distance;
+    const between = buckets.filter(({ distance }) => distance >= buckets[alone]!.distance && distance < farthest);
+    const most = Math.max(0, ...between.map(({ bucket }) => sharing(bucket)));
+    const steps = [
+      alone > 0 && `offsets up to ${buckets[alone - 1]!.distance} have a bucket of their own`,
+      most > 1 && `then up to ${most} share one`,
+      `all that are drawn from ${farthest} on share the last`,
+    ];
+    return `${steps.filter(Boolean).join(', ')}.`;
+  };
+  const [behind, ahead] = [side(-1), side(1)];
+  if (!behind || !ahead || behind === ahead) return [capitalised(behind ?? ahead ?? '')];
+  return [`Behind the query: ${behind}`, `Ahead of it: ${ahead}`];
 }
 
 function slopes({ data, axes }: NamedTable, title: string): Figure {

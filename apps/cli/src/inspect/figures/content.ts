@@ -51,7 +51,10 @@ export const contentFigures: Drawer = (inspection) =>
     const pairs = (['scores', 'bias', 'mix'] as const).flatMap((hook) => {
       const seen = group[hook];
       return seen
-        ? [byPair(subjects[hook], seen, inspection, where, note), byDistance(subjects[hook], seen, where, note)]
+        ? [
+            byPair(subjects[hook], seen, inspection, where, note),
+            byDistance(subjects[hook], seen, inspection, where, note),
+          ]
         : [];
     });
     return [...(group.carried ? [carried(group.carried, where, note)] : []), ...pairs];
@@ -93,7 +96,7 @@ function byPair(subject: Subject, seen: Pairs, { dims }: Inspection, where: Wher
   };
 }
 
-function byDistance(subject: Subject, seen: Pairs, where: Where, note: Start): Figure {
+function byDistance(subject: Subject, seen: Pairs, { traits }: Inspection, where: Where, note: Start): Figure {
   const { positions, byOffset } = seen;
   const { offsets, heads, mean, deviation } = byOffset;
   const n = offsets.length;
@@ -118,7 +121,7 @@ function byDistance(subject: Subject, seen: Pairs, where: Where, note: Start): F
       subject.meaning,
       spreads
         ? 'A line per head: the mean over all pairs at that distance. Shaded, for head 0: one standard deviation to either side.'
-        : 'A line per head; all pairs at one distance have the same.',
+        : `${same ? 'One line for all heads' : 'A line per head'}; ${traits.shiftInvariant ? '' : `among the first ${positions} positions `}all pairs at one distance have the same${traits.shiftInvariant ? '.' : ', though absolute positions matter to this encoding.'}`,
       content.sentence,
       where.sentence,
       note.sentence,

@@ -1,6 +1,7 @@
 /** Pictures of the vectors that `embed` and `infuse` add. */
 import { heatmap } from '@posenc/plots';
 import { short, spread } from '../../ui/numbers.ts';
+import type { Inspection } from '../inspection.ts';
 import type { Vectors } from '../measure.ts';
 import { atInitialisation, type Drawer, type Figure, facts, type Start, sentences, square } from './figure.ts';
 import { isFirstOfKind, whereOf } from './where.ts';
@@ -26,9 +27,9 @@ export const embeddingFigures: Drawer = (inspection) => {
       to: 'what queries and keys are made of; values do not see it',
       sentence,
     };
-    return figuresOfVectors(group.infuse, inspection.measured.positions, subject, note);
+    return figuresOfVectors(group.infuse, inspection, subject, note);
   });
-  return [...(embed ? figuresOfVectors(embed, inspection.measured.positions, words, note) : []), ...infused];
+  return [...(embed ? figuresOfVectors(embed, inspection, words, note) : []), ...infused];
 };
 
 interface Subject {
@@ -39,7 +40,16 @@ interface Subject {
   readonly sentence?: string | undefined;
 }
 
-function figuresOfVectors({ table, width }: Vectors, positions: number, subject: Subject, note: Start): Figure[] {
+/** What else tells where a token stands: other hooks, a causal mask. */
+function besides({ holes, dims }: Inspection): string {
+  if (holes.length > 1) return `The encoding does not rest on it alone: it fills ${holes.join(', ')}.`;
+  return dims.causal
+    ? 'Besides the causal mask, only this vector tells the model where a token stands.'
+    : 'Only this vector tells the model where a token stands.';
+}
+
+function figuresOfVectors({ table, width }: Vectors, inspection: Inspection, subject: Subject, note: Start): Figure[] {
+  const { positions } = inspection.measured;
   const columns = Math.min(width, mostChannels);
   const { file, added, to } = subject;
   const alike = 'How alike the vectors of two positions are';
@@ -50,7 +60,7 @@ function figuresOfVectors({ table, width }: Vectors, positions: number, subject:
       caption: sentences(
         `A row is the vector that one position adds to ${to}; a column is one channel.`,
         columns < width && `The first ${columns} of ${width} channels.`,
-        'Only this vector tells the model where a token stands.',
+        besides(inspection),
         subject.sentence,
         note.sentence,
       ),

@@ -93,7 +93,9 @@ function similarity(rotation: Rotation, where: Where, note: Start): Figure {
     title,
     caption: sentences(
       'The same content at two positions: their product, as a share of what it is at distance 0, on average over all directions.',
-      'The fast pairs drop out of step within a few positions; what stays is held up by the slow ones.',
+      rotation.pairs &&
+        rotation.pairs.length > 1 &&
+        'The faster a pair turns, the sooner it drops out of step; what stays is held up by the slow ones.',
       lengthError < 1e-4
         ? 'Lengths are kept: only the angle between query and key changes.'
         : `Lengths are not kept: they change by up to ${short(100 * lengthError, 2)} %.`,
