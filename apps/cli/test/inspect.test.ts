@@ -357,7 +357,7 @@ describe('pictures', () => {
   });
 
   describe('say what is true of this one', () => {
-    const caption = (config: { type: string }, name: string, dims?: Dims): string => {
+    const caption = (config: { type: string; [option: string]: unknown }, name: string, dims?: Dims): string => {
       const plain = Object.keys(config).length === 1 && !dims;
       return figuresOf(plain ? ofType(config.type) : inspected(config, [], dims)).find((f) => f.name === name)!.caption;
     };
