@@ -63,7 +63,7 @@ function inClone(names: Names, clone: string, { cwd }: Io): Made {
     files: Object.keys(files).map((path) => relative(cwd, path)),
     next: [
       { command: 'npx pnpm install', what: 'links the package into the workspace' },
-      { command: `npx pnpm --filter ${name} test`, what: 'the laws on cpu and WebAssembly, golden values, the README' },
+      { command: `npx pnpm --filter ${name} test`, what: 'the laws on cpu and simd, golden values, the README' },
       { command: `npx pnpm --filter ${name} typecheck`, what: 'the types' },
       { command: `npm run posenc -- inspect ${names.type}`, what: 'what it is; list, compare and bench know it too' },
     ],
@@ -82,7 +82,7 @@ function alone(names: Names, out: string, { cwd }: Io): Made {
     files: Object.keys(files).map(shown),
     next: [
       ...install.map((command) => ({ command, what: 'what the file and its test import' })),
-      { command: `node --test ${quoted(shown(test))}`, what: 'the laws on cpu and WebAssembly' },
+      { command: `node --test ${quoted(shown(test))}`, what: 'the laws on cpu and simd' },
       { command: `npx posenc inspect ${module} --out pictures`, what: 'what it is, drawn' },
       { command: `npx posenc compare suite.json --plugin ${module}`, what: 'against others, in a suite that names it' },
     ],
