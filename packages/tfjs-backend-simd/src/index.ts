@@ -10,11 +10,11 @@ import {
 import { createAllocator } from './allocator.ts';
 import { SimdBackend } from './backend.ts';
 import { installKernels } from './kernels/index.ts';
-import { hasRelaxedSimd, loadModule, type Variant } from './module.ts';
+import { checkVariant, hasRelaxedSimd, loadModule, type Variant } from './module.ts';
 import { createPool } from './pool.ts';
 import { firstFreeAddress } from './task.ts';
 import { checkThreads, defaultThreads } from './threads.ts';
-import { prefersWide, widen } from './wide.ts';
+import { defaultWide, knowsWide, prefersWide, widen } from './wide.ts';
 
 export { SimdBackend } from './backend.ts';
 export type { Variant } from './module.ts';
@@ -22,13 +22,14 @@ export { defaultThreads } from './threads.ts';
 
 /** How the backend is set up. */
 export interface SimdOptions {
-  /** Threads that compute, this one included; default `POSENC_THREADS`, else the number of cores. */
+  /** Threads that compute, this one included, 256 at most; default `POSENC_THREADS`, else one per core, 16 at most. */
   readonly threads?: number;
   /** `relaxed` (fused multiply-add) where the engine has it, else `plain`. The last bits of a result depend on it. */
   readonly variant?: Variant;
   /**
-   * Lets V8 use registers of 256 bits, where it can; default `POSENC_SIMD_WIDE=1`. The same bits, matrix products nearly twice
-   * as fast, but by an experimental flag of V8's that then holds for all WebAssembly compiled later in the process.
+   * Lets V8 use registers of 256 bits, where it can; default: only where the environment has `POSENC_SIMD_WIDE=1`. The same
+   * bits, matrix products nearly twice as fast, but by an experimental flag of V8's that then holds for all WebAssembly
+   * compiled later in the process.
    */
   readonly wide?: boolean;
 }
@@ -41,35 +42,58 @@ export interface SimdInfo {
   readonly wide: boolean;
 }
 
-let current: Omit<SimdInfo, 'wide'> | undefined;
+/** What a backend is made from; `wide`: V8 may use registers of 256 bits. */
+type Settings = Required<SimdOptions>;
+
+let current: Settings | undefined;
+let busy: Promise<unknown> = Promise.resolve();
 
 /**
  * Registers the backend `simd` and makes it current. A second call with other options replaces the backend, and with it
- * all tensors that it holds; the same options keep both.
+ * all tensors that it holds; the same options keep both. Calls take turns, in their order.
+ *
+ * Throws RangeError for an unknown variant, for what is no number of threads from 1 to 256, and for such values in
+ * `POSENC_THREADS` and `POSENC_SIMD_WIDE`.
  */
 export async function useSimd(options: SimdOptions = {}): Promise<SimdInfo> {
-  const info = {
-    variant: options.variant ?? (hasRelaxedSimd() ? 'relaxed' : 'plain'),
-    threads: options.threads ?? defaultThreads(),
-  } as const;
-  checkThreads(info.threads);
-  if (current && (current.variant !== info.variant || current.threads !== info.threads)) removeBackend('simd');
-  if (!findBackendFactory('simd')) {
-    const widened = (options.wide ?? globalThis.process?.env?.POSENC_SIMD_WIDE === '1') && widen();
-    const first = [await createBackend(info, widened)];
-    // Whoever disposes the backend (tf.engine().reset()) gets another one next, not one whose threads have gone.
-    registerBackend('simd', () => first.pop() ?? createBackend(info, widened), 0);
-    installKernelsOnce();
-  }
-  current = info;
-  await setBackend('simd');
-  return { ...info, wide: (findBackend('simd') as SimdBackend).pool.wide };
+  const settings = settle(options);
+  const turn = busy.then(() => useBackend(settings));
+  busy = turn.catch(() => undefined);
+  return turn;
 }
 
-async function createBackend({ variant, threads }: Omit<SimdInfo, 'wide'>, widened: boolean): Promise<SimdBackend> {
+function settle({ variant, threads, wide }: SimdOptions): Settings {
+  const wideByDefault = defaultWide();
+  const settings = {
+    variant: variant ?? (hasRelaxedSimd() ? 'relaxed' : 'plain'),
+    threads: threads ?? defaultThreads(),
+    wide: (wide ?? wideByDefault) && knowsWide(),
+  } as const;
+  checkVariant(settings.variant);
+  checkThreads(settings.threads);
+  return settings;
+}
+
+async function useBackend(settings: Settings): Promise<SimdInfo> {
+  const { variant, threads, wide } = settings;
+  const same = current?.variant === variant && current.threads === threads && current.wide === wide;
+  if (!same && findBackendFactory('simd')) removeBackend('simd');
+  if (!findBackendFactory('simd')) {
+    if (wide) widen();
+    const first = [await createBackend(settings)];
+    // Whoever disposes the backend (tf.engine().reset()) gets another one next, not one whose threads have gone.
+    registerBackend('simd', () => first.pop() ?? createBackend(settings), 0);
+    installKernelsOnce();
+  }
+  current = settings;
+  await setBackend('simd');
+  return { variant, threads, wide: (findBackend('simd') as SimdBackend).pool.wide };
+}
+
+async function createBackend({ variant, threads, wide }: Settings): Promise<SimdBackend> {
   const memory = new WebAssembly.Memory({ initial: 256, maximum: 65536, shared: true });
   const module = await loadModule(variant);
-  const pool = createPool(module, memory, threads, widened && prefersWide(module, memory));
+  const pool = createPool(module, memory, threads, wide && prefersWide(module, memory));
   return new SimdBackend(memory, createAllocator(memory, firstFreeAddress), pool);
 }
 

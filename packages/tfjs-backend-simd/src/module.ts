@@ -14,6 +14,12 @@ const usesRelaxedSimd = Uint8Array.of(
   ...[0xfd, 0x85, 0x02, 0x0b],
 );
 
+/** Throws RangeError for what is none. */
+export function checkVariant(variant: string): asserts variant is Variant {
+  if (variant !== 'relaxed' && variant !== 'plain')
+    throw new RangeError(`variant must be 'relaxed' or 'plain', not '${variant}'; left out, it is what the engine has`);
+}
+
 export const hasRelaxedSimd = (): boolean => WebAssembly.validate(usesRelaxedSimd);
 
 export async function loadModule(variant: Variant): Promise<WebAssembly.Module> {

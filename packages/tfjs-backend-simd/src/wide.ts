@@ -11,17 +11,22 @@ const [firstMajor, firstMinor] = [13, 6];
 const versionOfV8 = (): readonly number[] =>
   (globalThis.process?.versions?.v8 ?? '').split('.', 2).map((part) => Number(part));
 
+/** `POSENC_SIMD_WIDE`: 1 is yes; 0, empty or unset is no. Throws RangeError for anything else. */
+export function defaultWide(): boolean {
+  const asked = globalThis.process?.env?.POSENC_SIMD_WIDE ?? '';
+  if (!['', '0', '1'].includes(asked)) throw new RangeError(`POSENC_SIMD_WIDE must be 0 or 1, not "${asked}"`);
+  return asked === '1';
+}
+
 /** Whether this V8 is known to compute the same bits under the flag. */
-function knowsWide(): boolean {
+export function knowsWide(): boolean {
   const [major = 0, minor = 0] = versionOfV8();
   return globalThis.process?.arch === 'x64' && (major > firstMajor || (major === firstMajor && minor >= firstMinor));
 }
 
-/** Sets the flag for all WebAssembly that is compiled from now on; false where that is not known to work. */
-export function widen(): boolean {
-  if (!knowsWide()) return false;
+/** Sets the flag for all WebAssembly that is compiled from now on; only where `knowsWide`. */
+export function widen(): void {
   process.getBuiltinModule('node:v8').setFlagsFromString('--experimental-wasm-revectorize');
-  return true;
 }
 
 /** The inner length of the products that are timed; their operands and results fill 64 KiB at most. */

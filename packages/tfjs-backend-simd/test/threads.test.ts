@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import * as tf from '@tensorflow/tfjs';
 import { afterAll, expect, test, vi } from 'vitest';
-import { defaultThreads, useSimd } from '../src/index.ts';
+import { defaultThreads, type SimdBackend, useSimd } from '../src/index.ts';
 import { compute } from './compute.ts';
 
 afterAll(async () => {
@@ -71,13 +71,63 @@ test('after a reset of the engine there is another backend, with threads that ru
   );
 });
 
-test('POSENC_THREADS sets the number; anything but a whole number from 1 is refused', async () => {
+test('POSENC_THREADS sets the number; anything but a whole number from 1 to 256 is refused', async () => {
   vi.stubEnv('POSENC_THREADS', '3');
   expect(defaultThreads()).toBe(3);
   expect((await useSimd()).threads).toBe(3);
   vi.stubEnv('POSENC_THREADS', 'many');
-  expect(() => defaultThreads()).toThrow('POSENC_THREADS must be a whole number from 1, not "many"');
+  expect(() => defaultThreads()).toThrow('POSENC_THREADS must be a whole number from 1 to 256, not "many"');
+  vi.stubEnv('POSENC_THREADS', '257');
+  expect(() => defaultThreads()).toThrow('POSENC_THREADS must be a whole number from 1 to 256, not "257"');
   vi.unstubAllEnvs();
   expect(defaultThreads()).toBeGreaterThanOrEqual(1);
-  await expect(useSimd({ threads: 0 })).rejects.toThrow('threads must be a whole number from 1, not 0');
+  await expect(useSimd({ threads: 0 })).rejects.toThrow('threads must be a whole number from 1 to 256, not 0');
+  await expect(useSimd({ threads: 257 })).rejects.toThrow('threads must be a whole number from 1 to 256, not 257');
+});
+
+test('POSENC_SIMD_WIDE is 0, 1 or nothing', async () => {
+  for (const value of ['true', 'off', '2']) {
+    vi.stubEnv('POSENC_SIMD_WIDE', value);
+    await expect(useSimd()).rejects.toThrow(new RangeError(`POSENC_SIMD_WIDE must be 0 or 1, not "${value}"`));
+  }
+  for (const value of ['', '0']) {
+    vi.stubEnv('POSENC_SIMD_WIDE', value);
+    expect((await useSimd()).wide).toBe(false);
+  }
+  vi.unstubAllEnvs();
+});
+
+test('an unknown variant is refused, and the backend stays as it was', async () => {
+  await useSimd({ threads: 2 });
+  const before = tf.backend();
+  await expect(useSimd({ threads: 2, variant: 'banana' as 'plain' })).rejects.toThrow(
+    "variant must be 'relaxed' or 'plain', not 'banana'",
+  );
+  await useSimd({ threads: 2 });
+  expect(tf.backend()).toBe(before);
+});
+
+test('after removeBackend it can be had again, with whatever options', async () => {
+  for (const threads of [2, 1]) {
+    await useSimd({ threads: 2 });
+    tf.removeBackend('simd');
+    expect(await useSimd({ threads })).toMatchObject({ threads });
+    expect(tf.tidy(() => tf.add(tf.ones([2]), 1).dataSync()[0])).toBe(2);
+  }
+});
+
+test('calls at the same time take turns: the last one decides', async () => {
+  const variants = ['plain', 'relaxed', 'plain'] as const;
+  const calls = [1, 2, 3].map((threads, i) => useSimd({ threads, variant: variants[i]! }));
+  const refused = expect(useSimd({ threads: 0 })).rejects.toThrow(RangeError);
+  expect(await Promise.all(calls)).toMatchObject([1, 2, 3].map((threads, i) => ({ threads, variant: variants[i] })));
+  await refused;
+  expect((tf.backend() as SimdBackend).pool.threads).toBe(3);
+});
+
+test('other registers are another backend; where V8 knows none they make no difference', async () => {
+  const program = fileURLToPath(new URL('./programs/widen.ts', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=posenc-source', program]);
+  const known = process.arch === 'x64' && Number.parseFloat(process.versions.v8) >= 13.6;
+  expect(JSON.parse(stdout)).toEqual({ replaced: known, kept: true, replacedBack: known });
 });
