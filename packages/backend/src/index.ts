@@ -12,5 +12,5 @@ export {
 } from './native/install.ts';
 export { type BackendReport, probeBackends } from './probe.ts';
 export type { Sample } from './sample.ts';
-export { defaultThreads } from './threads.ts';
+export { askedThreads, defaultThreads, maxThreads } from './threads.ts';
 export { type BackendOptions, useBackend } from './use-backend.ts';

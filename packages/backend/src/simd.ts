@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { useSimd } from '@posenc/tfjs-backend-simd';
 import { quietCpu } from './cpu.ts';
 import type { BackendInfo } from './names.ts';
+import { askedThreads } from './threads.ts';
 
 /** Wide registers unless `POSENC_SIMD_WIDE=0`: the bits are the same, and the processes are posenc's own or asked for them. */
-export async function prepareSimd(asked?: number): Promise<BackendInfo> {
+export async function prepareSimd(asked = askedThreads()): Promise<BackendInfo> {
   quietCpu();
   const options = { wide: process.env.POSENC_SIMD_WIDE !== '0', ...(asked !== undefined && { threads: asked }) };
   const { variant, threads, wide } = await useSimd(options);

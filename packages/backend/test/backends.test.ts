@@ -61,6 +61,27 @@ test('auto is simd, and says what a run record needs', async () => {
   expect(tf.getBackend()).toBe('simd');
 });
 
+test.each([-1, 0, 1.5, Number.NaN, 257, 5000, 1e99])('%d threads are refused, by every backend', async (threads) => {
+  for (const name of ['auto', 'simd', 'cpu', 'tensorflow'] as const) {
+    const attempt = useBackend(name, { threads });
+    await expect(attempt).rejects.toThrow(PosencError);
+    await expect(attempt).rejects.toThrow(`threads must be a whole number from 1 to 256, not ${threads}`);
+  }
+});
+
+test.each(['5000', '257', '0', '-1', 'many', '2.5', '1e2', '9'.repeat(400)])(
+  'POSENC_THREADS=%s is refused',
+  async (asked) => {
+    process.env.POSENC_THREADS = asked;
+    try {
+      expect(await messageOf('simd')).toMatch(/^POSENC_THREADS must be a whole number from 1 to 256, not ".{1,60}"$/);
+      expect(() => defaultThreads()).toThrow(PosencError);
+    } finally {
+      delete process.env.POSENC_THREADS;
+    }
+  },
+);
+
 test('cpu, wasm and simd can follow each other, and tensors follow', async () => {
   const x = tf.tensor1d([1, 2]);
   for (const name of ['cpu', 'wasm', 'simd', 'cpu', 'simd', 'wasm'] as const) {

@@ -1,8 +1,7 @@
 /** `posenc compare`: the main job. Trains every encoding of a suite alike, evaluates far beyond the training length, reports. */
 import { existsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
-import { type BackendName, defaultThreads } from '@posenc/backend';
+import type { BackendName } from '@posenc/backend';
 import { writeFileAtomic } from '@posenc/checkpoints';
 import { PosencError } from '@posenc/core';
 import { type Plan, parseSuite, planRun, runPlan, trialsOf } from '@posenc/training';
@@ -16,7 +15,7 @@ import { commitOf } from '../provenance.ts';
 import { lossCurves, trialFolders } from '../report/curves.ts';
 import { renderReport } from '../report/report.ts';
 import { renderTable } from '../report/table.ts';
-import { shareCores } from '../trials/cores.ts';
+import { shareCores, threadBudget } from '../trials/cores.ts';
 import { dryRun } from '../trials/dry-run.ts';
 import { recorded } from '../trials/recorded.ts';
 import { workers } from '../trials/workers.ts';
@@ -70,7 +69,7 @@ async function compare(path: string, options: Options, io: Io): Promise<void> {
   checkResume(options);
   const folder = resolve(io.cwd, options.out ?? join('runs', suite.name));
   const before = options.resume ? recorded(folder) : {};
-  const budget = Math.min(availableParallelism(), defaultThreads());
+  const budget = threadBudget(before.threads);
   const trials = suite.seeds.length * suite.encodings.length;
   const { workers: atATime, threads } = shareCores(budget, trials, {
     workers: options.workers,

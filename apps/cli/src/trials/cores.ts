@@ -1,4 +1,15 @@
-/** How the threads that may compute are shared out among trials: trials × threads never exceed them. */
+/** How many threads may compute, and how they are shared out among trials: trials × threads never exceed them. */
+import { availableParallelism } from 'node:os';
+import { askedThreads, defaultThreads } from '@posenc/backend';
+
+/**
+ * One thread per core, or fewer: `POSENC_THREADS`. More only where a run is taken up again that was begun with more, and
+ * `POSENC_THREADS` says so: there is no other way to go on as before on a smaller machine.
+ */
+export function threadBudget(recorded: number | undefined): number {
+  const asked = askedThreads();
+  return asked === undefined ? defaultThreads() : Math.min(asked, Math.max(availableParallelism(), recorded ?? 1));
+}
 
 export interface Shares {
   /** Trials at a time. */
@@ -12,7 +23,7 @@ export interface Shares {
  * fewer trials has each more than one. The number stays the same to the end of the run, for it is part of what a trial's
  * bits depend on.
  *
- * @param budget the cores, or fewer: `POSENC_THREADS`
+ * @param budget how many threads may compute
  * @param asked trials at a time, and threads of each, where the user or the run taken up again says; the budget bounds both
  */
 export function shareCores(

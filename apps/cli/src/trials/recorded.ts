@@ -1,7 +1,7 @@
 /** What a run that is taken up again was computed by: what was not asked for now stays as it was. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BackendName, backendNames } from '@posenc/backend';
+import { type BackendName, backendNames, maxThreads } from '@posenc/backend';
 
 export interface Recorded {
   readonly backend?: BackendName;
@@ -15,7 +15,7 @@ export function recorded(folder: string): Recorded {
   const { backend, threads } = Object(runtime ?? (Array.isArray(runtimes) ? runtimes.at(-1) : {}));
   return {
     ...(backendNames.includes(backend) && { backend }),
-    ...(Number.isInteger(threads) && threads > 0 && { threads }),
+    ...(Number.isInteger(threads) && threads > 0 && threads <= maxThreads && { threads }),
   };
 }
 
