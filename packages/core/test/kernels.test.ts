@@ -5,12 +5,17 @@ import {
   crossEntropy,
   cumulativeSum,
   gatherRows,
+  layerNorm,
+  PosencError,
+  rmsNorm,
   rmsStandardize,
+  rotatePairs,
   scatterRows,
   standardize,
   stream,
 } from '../src/index.ts';
 import { activations } from '../src/kernels/activation.ts';
+import { type AttentionOptions, streamingAttention } from '../src/kernels/attention-kernel.ts';
 import { dropout } from '../src/kernels/dropout.ts';
 import { largest, randomTensor } from './fixtures.ts';
 
@@ -58,6 +63,107 @@ describe('crossEntropy', () => {
       .arraySync() as number[][];
     expect(gradient[1]!.map(Math.abs)).toEqual([0, 0, 0, 0, 0]);
     expect(Math.abs(gradient[0]![0]!)).toBeGreaterThan(0);
+  });
+});
+
+describe('crossEntropy at the edge', () => {
+  const withGradient = (x: Tensor2D, labels: number[]) => {
+    const f = (u: Tensor) => crossEntropy(u as Tensor2D, Int32Array.from(labels));
+    const gradient = tf.grad((u: Tensor) => tf.sum(f(u)) as Scalar)(x);
+    return [f(x), gradient].map((t) => Array.from(t.dataSync(), (value) => value + 0)); // −0 is 0
+  };
+
+  it('of one class there is nothing to learn', () => {
+    expect(withGradient(tf.tensor2d([[3], [-2], [5]]), [0, 0, -1])).toEqual([
+      [0, 0, 0],
+      [0, 0, 0],
+    ]);
+  });
+
+  it('a logit of −∞ is a class of probability 0: −log ½ from two others alike', () => {
+    const x = tf.tensor2d([
+      [1, Number.NEGATIVE_INFINITY, 1],
+      [Number.NEGATIVE_INFINITY, 1, 1],
+    ]);
+    const [loss, gradient] = withGradient(x, [0, -1]);
+    expect(loss![0]).toBeCloseTo(Math.LN2, 6);
+    expect(loss![1]).toBe(0);
+    [-0.5, 0, 0.5, 0, 0, 0].forEach((value, i) => {
+      expect(gradient![i]).toBeCloseTo(value, 6);
+    });
+  });
+});
+
+describe('inputs that a fused kernel would read as they are not are refused, whatever the backend', () => {
+  const ints = (...shape: number[]) => tf.ones(shape, 'int32');
+  const [c, s] = [tf.ones<tf.Rank.R4>([1, 1, 3, 2]), tf.ones<tf.Rank.R4>([1, 1, 3, 2])];
+  const u = tf.ones<tf.Rank.R4>([2, 2, 3, 4]);
+  const logits = tf.ones<tf.Rank.R2>([6, 3]);
+  const gate = tf.ones<tf.Rank.R2>([2, 3]);
+  const swiglu = activations.swiglu!.apply;
+  const heads = (numHeads: number, length: number, width: number) => tf.ones<tf.Rank.R4>([1, numHeads, length, width]);
+  const mask = { causal: true, numQueries: 2, numKeys: 3 };
+  const grid = (cols: number, rows = 1) => ({ rows, cols, data: new Int32Array(rows * cols) });
+  const band = { offsets: new Int32Array(4), queryPlaces: grid(2), keyPlaces: grid(3) };
+  const attend = (options: Partial<AttentionOptions>, k = heads(2, 3, 8), v = heads(2, 3, 5)) =>
+    streamingAttention(heads(4, 2, 8), k, v, { scale: 1, ...options });
+
+  it.each<[string, () => unknown, string]>([
+    ['layerNorm: x', () => layerNorm(ints(1, 3), tf.ones([3]), undefined, 1e-5), 'layerNorm: x is int32 [1, 3]'],
+    [
+      'layerNorm: gain',
+      () => layerNorm(tf.ones([1, 3]), tf.ones([1]), undefined, 1e-5),
+      'layerNorm: gain is float32 [1], and float32 [3] is wanted',
+    ],
+    [
+      'layerNorm: bias',
+      () => layerNorm(tf.ones([1, 3]), tf.ones([3]), ints(3), 1e-5),
+      'layerNorm: bias is int32 [3], and float32 [3] is wanted',
+    ],
+    ['rmsNorm: gain', () => rmsNorm(tf.ones([1, 4]), tf.ones([1, 4]), 1e-5), 'rmsNorm: gain is float32 [1, 4]'],
+    ['rmsNorm: x', () => rmsNorm(ints(1, 4), tf.ones([4]), 1e-5), 'rmsNorm: x is int32'],
+    ['rotation: u', () => rotatePairs(tf.cast(u, 'int32'), { cos: c, sin: s }, 'half'), 'rotation: u is int32'],
+    ['rotation: cos', () => rotatePairs(u, { cos: tf.cast(c, 'int32'), sin: s }, 'half'), 'rotation: cos is int32'],
+    ['rotation: per head', () => rotatePairs(u, { cos: heads(2, 3, 2), sin: s }, 'half'), 'rotation: cos is'],
+    [
+      'rotation: sin',
+      () => rotatePairs(u, { cos: c, sin: heads(1, 3, 1) }, 'half'),
+      'rotation: sin is float32 [1, 1, 3, 1], and float32 [1, 1, 3, 2] is wanted',
+    ],
+    ['dropout', () => dropout(ints(4), 0.5, stream(1, 'd')), 'dropout: x is int32 [4], and float32 is wanted'],
+    [
+      'too few labels',
+      () => crossEntropy(logits, Int32Array.of(0, 1)),
+      'crossEntropy: logits is float32 [6, 3], and float32 [2, V] is wanted',
+    ],
+    ['too many labels', () => crossEntropy(logits, new Int32Array(7)), 'float32 [7, V] is wanted'],
+    [
+      'a label too high',
+      () => crossEntropy(logits, Int32Array.of(0, 0, 3, 0, 0, 0)),
+      'crossEntropy: the label 3 is not below the 3 classes',
+    ],
+    ['up', () => swiglu(gate, tf.ones([1, 3])), 'silu: up is float32 [1, 3], and float32 [2, 3] is wanted'],
+    ['gelu', () => activations.gelu!.apply(tf.cast(gate, 'int32')), 'gelu: x is int32 [2, 3]'],
+    ['attention: q and k', () => attend({}, heads(2, 3, 7)), 'attention: k is float32 [1, 2, 3, 7]'],
+    ['attention: k and v', () => attend({}, heads(2, 3, 8), heads(2, 2, 5)), 'attention: v is float32 [1, 2, 2, 5]'],
+    ['attention: heads', () => attend({}, heads(3, 3, 8), heads(3, 3, 5)), '4 heads of queries are no multiple of 3'],
+    ['attention: mask', () => attend({ mask: { ...mask, numKeys: 4 } }), 'a mask for 2 queries and 4 keys'],
+    ['attention: real', () => attend({ mask: { ...mask, real: grid(2) } }), 'real tokens [1, 2], and [1|1, 3]'],
+    ['attention: segments', () => attend({ mask: { ...mask, segments: grid(3, 2) } }), 'segments [2, 3], and [1|1, 3]'],
+    [
+      'attention: bias',
+      () => attend({ bias: { ...band, row: tf.cast(tf.ones([4, 4]), 'int32') as Tensor2D } }),
+      'attention: bias is int32 [4, 4]',
+    ],
+    ['attention: bias of', () => attend({ bias: { ...band, row: tf.ones([1, 4]) } }), 'float32 [4, 4] is wanted'],
+    [
+      'attention: places',
+      () => attend({ bias: { ...band, keyPlaces: grid(2), row: tf.ones([4, 4]) } }),
+      'places of keys [1, 2], and [1|1, 3] are wanted',
+    ],
+  ])('%s', (_, call, message) => {
+    expect(call).toThrow(PosencError);
+    expect(call).toThrow(message);
   });
 });
 

@@ -2,15 +2,17 @@
 
 import type { Tensor2D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
+import { expectFloats } from './expect.ts';
 import { ensureGradient, hasKernel, runKernel } from './fused.ts';
 
-/** act(x); with a second operand act(x) ⊙ up. */
+/** act(x); with a second operand, of the same shape, act(x) ⊙ up. Throws PosencError for others and where one is not float32. */
 type Activation = (x: Tensor2D, up?: Tensor2D) => Tensor2D;
 type Kind = 'gelu' | 'gelu-tanh' | 'silu';
 
 /** `composed`, or one kernel where the backend has it. */
 function smooth(kind: Kind, composed: (x: Tensor2D) => Tensor2D): Activation {
   return (x, up) => {
+    expectFloats(kind, { x: [x], ...(up && { up: [up, x.shape] }) });
     if (up) return hasKernel('GatedActivation') ? gated(kind, x, up) : tf.mul<Tensor2D>(composed(x), up);
     if (!hasKernel('Gelu')) return composed(x);
     ensureGradient('Gelu', {

@@ -9,6 +9,7 @@ import type { Tensor } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 import { sizeOf } from '../params.ts';
 import { avalanche, type Random } from '../random.ts';
+import { expectFloats } from './expect.ts';
 import { ensureGradient, hasKernel, runKernel } from './fused.ts';
 
 /** Which entries one mask drops. */
@@ -29,9 +30,10 @@ export function drawMask(rate: number, random: Random): DropoutMask {
 const drops = ({ rate, keyLow, keyHigh }: DropoutMask, i: number): boolean =>
   avalanche(avalanche((i + keyLow) | 0) ^ keyHigh) < Math.round(rate * 2 ** 32);
 
-/** Zeroes entries with probability `rate` and divides the rest by 1 − rate. No stream or rate 0: the identity. */
+/** Zeroes entries with probability `rate` and divides the rest by 1 − rate. No stream or rate 0: the identity. PosencError for another type than float32. */
 export function dropout<T extends Tensor>(x: T, rate: number, random: Random | undefined): T {
   if (!random || rate === 0) return x;
+  expectFloats('dropout', { x: [x] });
   const mask = drawMask(rate, random);
   return hasKernel('Dropout') ? fused(x, mask) : composed(x, mask);
 }

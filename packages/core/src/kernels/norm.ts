@@ -2,17 +2,21 @@
 
 import type { Tensor } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
+import { expectFloats } from './expect.ts';
 import { ensureGradient, hasKernel, runKernel } from './fused.ts';
 
-/** standardize(x)·gain + bias. gain, bias: [D]. */
+/** standardize(x)·gain + bias. gain, bias: [D]. Throws PosencError for other shapes, and where anything is not float32. */
 export function layerNorm<T extends Tensor>(x: T, gain: Tensor, bias: Tensor | undefined, epsilon: number): T {
+  const wanted = [x.shape.at(-1) ?? 'D'];
+  expectFloats('layerNorm', { x: [x], gain: [gain, wanted], ...(bias && { bias: [bias, wanted] }) });
   if (hasKernel('LayerNorm')) return fusedNorm('LayerNorm', x, gain, bias, epsilon);
   const scaled = tf.mul(standardize(x, epsilon), gain);
   return (bias ? tf.add(scaled, bias) : scaled) as T;
 }
 
-/** rmsStandardize(x)·gain. gain: [D]. */
+/** rmsStandardize(x)·gain. gain: [D]. Throws PosencError for another shape, and where anything is not float32. */
 export function rmsNorm<T extends Tensor>(x: T, gain: Tensor, epsilon: number): T {
+  expectFloats('rmsNorm', { x: [x], gain: [gain, [x.shape.at(-1) ?? 'D']] });
   if (hasKernel('RmsNorm')) return fusedNorm('RmsNorm', x, gain, undefined, epsilon);
   return tf.mul(rmsStandardize(x, epsilon), gain) as T;
 }

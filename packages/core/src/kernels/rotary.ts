@@ -11,6 +11,7 @@
 import type { Tensor, Tensor4D } from '@tensorflow/tfjs';
 import * as tf from '@tensorflow/tfjs';
 import { PosencError } from '../errors.ts';
+import { expectFloats } from './expect.ts';
 import { ensureGradient, hasKernel, runKernel } from './fused.ts';
 
 /** Where the members of pair k stand: at k and k + r/2 (half), or at 2k and 2k + 1 (interleaved). */
@@ -24,9 +25,12 @@ export interface PairTables {
 
 /**
  * Turns the first r = 2 × (pairs of the tables) channels of u [B, heads, T, Dh] and passes the others through; differentiable in
- * u. Throws PosencError when the tables do not fit u: another T, another batch, or more channels than u has.
+ * u. Throws PosencError when the tables do not fit u: another T, another batch, or more channels than u has; when they are not
+ * alike; and when anything is not float32.
  */
 export function rotatePairs(u: Tensor4D, tables: PairTables, from: PairLayout, to: PairLayout = from): Tensor4D {
+  expectFloats('rotation', { u: [u, ['B', 'heads', 'T', 'Dh']], cos: [tables.cos, ['B|1', 1, 'T', 'r/2']] });
+  expectFloats('rotation', { sin: [tables.sin, tables.cos.shape] });
   const [batch, , length, width] = u.shape;
   const [rows, , cols, pairs] = tables.cos.shape;
   if ((rows !== 1 && rows !== batch) || cols !== length || 2 * pairs > width)
