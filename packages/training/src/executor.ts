@@ -30,7 +30,14 @@ export type FromWorker =
   | { readonly kind: 'progress'; readonly progress: TrialProgress }
   | { readonly kind: 'notice'; readonly message: string }
   | { readonly kind: 'result'; readonly result: TrialResult | null }
-  | { readonly kind: 'error'; readonly message: string; readonly userError: boolean };
+  | { readonly kind: 'error'; readonly error: TransferredError };
+
+/** What is left of an error that crosses from one process to another. */
+interface TransferredError {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string;
+}
 
 /**
  * One fresh process per trial. `module` is the worker's entry file: it builds its own environment from `args` and calls
@@ -54,7 +61,7 @@ export function workerProcesses(module: URL | string, args: readonly string[]): 
         if (message.kind === 'progress') onProgress?.(message.progress);
         else if (message.kind === 'notice') onNotice?.(message.message);
         else if (message.kind === 'result') done(message.result ?? undefined);
-        else fail(message.userError ? new PosencError(message.message) : new Error(message.message));
+        else fail(revived(message.error));
       });
       child.on('error', fail);
       child.on('close', (code, killedBy) => {
@@ -65,6 +72,16 @@ export function workerProcesses(module: URL | string, args: readonly string[]): 
       send({ kind: 'run', job, allowDrift });
     });
 }
+
+/** The error as it was thrown: its stack tells where in the worker, and none of this process would. */
+const revived = ({ name, message, stack }: TransferredError): Error =>
+  name === 'PosencError' ? new PosencError(message) : Object.assign(new Error(message), { name, stack });
+
+/** What is thrown may be anything. */
+const transferred = (thrown: unknown): TransferredError =>
+  thrown instanceof Error
+    ? { name: thrown.name, message: thrown.message, stack: thrown.stack ?? String(thrown) }
+    : { name: 'Error', message: String(thrown), stack: String(thrown) };
 
 /** What the end of a worker that gave no answer means: killed from outside, mostly for its memory, or a defect. */
 function workerEnded(code: number | null, killedBy: NodeJS.Signals | null, errors: string): Error {
@@ -100,12 +117,7 @@ export function serveTrials(prepare: () => Promise<Environment>): void {
       });
       await send({ kind: 'result', result: result ?? null });
     } catch (error) {
-      const userError = error instanceof PosencError;
-      await send({
-        kind: 'error',
-        userError,
-        message: userError ? error.message : String((error as Error).stack ?? error),
-      });
+      await send({ kind: 'error', error: transferred(error) });
     }
     process.exit(0);
   });

@@ -72,3 +72,16 @@ it('a worker that is killed is no defect: what to do is said', async () => {
   const job = { id: 'x', spec: of('nope', 1), folder: folder() };
   await refused(() => run(job, {}), 'memory ran out: use fewer --workers');
 });
+
+it('what a worker throws arrives as it was: the name, the message alone, and where in the worker', async () => {
+  const caught = (argument: string) =>
+    workerProcesses(new URL('./throwing.ts', import.meta.url), [argument])(
+      { id: 'x', spec: of('nope', 1), folder: folder() },
+      {},
+    ).catch((error: unknown) => error as Error);
+  const error = (await caught('error')) as Error;
+  expect([error.name, error.message]).toEqual(['TypeError', 'on purpose']);
+  expect(error.stack).toContain('throwing.ts:4');
+  expect(error.stack).not.toContain('executor.ts');
+  expect(await caught('text')).toMatchObject({ name: 'Error', message: 'no error at all' });
+});
