@@ -5,34 +5,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  appendJsonLine,
-  ensureFolder,
-  type Latest,
-  latestCheckpoint,
-  readJsonLines,
-  saveCheckpoint,
-  writeFileAtomic,
-  writeJsonAtomic,
-} from '@posenc/checkpoints';
+import { ensureFolder, type Latest, latestCheckpoint, saveCheckpoint, writeJsonAtomic } from '@posenc/checkpoints';
 import { countParams, type EncodingConfig, PosencError } from '@posenc/core';
 import type { Task } from '@posenc/tasks';
-import type { TrainingConfig } from './config.ts';
-import { evaluateAt, evaluatePositions, evaluateShuffled, type Score } from './evaluate.ts';
+import type { Score } from './evaluate.ts';
 import { lockFolder } from './lock.ts';
+import { appendMetrics, type Timing, timing, truncateMetrics } from './metrics.ts';
 import { type Runtime, recordedRuntimes, refuseDrift, unrecorded, withRuntime } from './runtime.ts';
-import { type Environment, overridden, type TrialSpec, trialId, trialModel } from './spec.ts';
+import { type Environment, type TrialSpec, trialId, trialModel } from './spec.ts';
 import { restoreSession, type Session, sessionTensors, startSession, trainStep } from './train.ts';
-
-/** Scores of the trained weights at every length, as trained or under another config. */
-export interface Evaluation {
-  readonly name: string;
-  /** null for the encoding as trained. */
-  readonly override: object | null;
-  readonly lengths: readonly { readonly multiple: number; readonly length: number; readonly score: Score | null }[];
-  /** Loss by position in non-overlapping windows of the longest length at which the encoding is defined. */
-  readonly positions: readonly number[] | null;
-}
+import { type Evaluation, evaluateTrial } from './trial-evaluation.ts';
 
 /** What a trial came to: its result.json. */
 export interface TrialResult {
@@ -50,11 +32,7 @@ export interface TrialResult {
   /** The encoding as trained, at 1×, with shuffled position numbers. */
   readonly shuffled: Score | null;
   /** Never part of a comparison of results: it depends on the machine and its load. */
-  readonly timing: {
-    readonly trainSeconds: number;
-    readonly medianStepSeconds: number;
-    readonly tokensPerSecond: number;
-  };
+  readonly timing: Timing;
 }
 
 /** How far a trial is. */
@@ -162,10 +140,7 @@ export async function runTrial(
   }
 }
 
-const metricsPath = (folder: string) => join(folder, 'metrics.jsonl');
 const checkpointFolder = (folder: string) => join(folder, 'checkpoints');
-
-type Metric = { readonly step: number; readonly loss: number | null; readonly seconds: number };
 
 /** Weights of another trial fit this one's shapes and would pass for its own: a checkpoint says whose it is. */
 interface CheckpointState {
@@ -214,7 +189,7 @@ async function trainTo(
   let lastSave = performance.now();
   while (!status) {
     const metrics = await trainStep(session, task, training, seed);
-    appendJsonLine(metricsPath(folder), metrics);
+    appendMetrics(folder, metrics);
     if (!Number.isFinite(metrics.loss)) status = 'diverged';
     else if (session.step >= training.steps) status = 'finished';
     options.onProgress?.({
@@ -233,73 +208,4 @@ async function trainTo(
     if (stop && !status) return 'stopped';
   }
   return status;
-}
-
-function readMetrics(path: string): Metric[] {
-  return readJsonLines(path).map((value, i) => {
-    const { step, seconds } = (value ?? {}) as Partial<Metric>;
-    if (typeof step === 'number' && typeof seconds === 'number') return value as Metric;
-    throw new PosencError(`"${path}" line ${i + 1} is not the metrics of a step: it was damaged; remove that line`);
-  });
-}
-
-/** Lines past the checkpoint are of steps that will be done again. */
-function truncateMetrics(folder: string, step: number): void {
-  const path = metricsPath(folder);
-  if (!existsSync(path)) return;
-  const kept = readMetrics(path).filter((line) => line.step <= step);
-  writeFileAtomic(path, kept.map((line) => `${JSON.stringify(line)}\n`).join(''));
-}
-
-async function evaluateTrial(
-  session: Session,
-  status: 'finished' | 'diverged',
-  spec: TrialSpec,
-  task: Task,
-  environment: Environment,
-  options: RunOptions,
-): Promise<{ evaluations: Evaluation[]; shuffled: Score | null } | undefined> {
-  if (status === 'diverged') return { evaluations: [], shuffled: null };
-  const { training, evaluation } = spec;
-  const variants = [
-    { name: spec.name, override: null as object | null },
-    ...spec.overrides.map((o) => ({ name: o.name, override: o.encoding as object | null })),
-  ];
-  const total = variants.length * (evaluation.multiples.length + 1);
-  const evaluations: Evaluation[] = [];
-  let done = 0;
-  const tick = async () => {
-    options.onProgress?.({ phase: 'evaluate', done: ++done, total });
-    await nextTurn();
-    return options.signal?.aborted !== true;
-  };
-  for (const { name, override } of variants) {
-    const modelAt = (multiple: number) =>
-      override ? overridden(spec, task, environment, name, override, multiple) : session.model;
-    const lengths = [];
-    for (const multiple of evaluation.multiples) {
-      const score = await evaluateAt(modelAt(multiple), session.params, task, training.length, multiple, evaluation);
-      lengths.push({ multiple, length: multiple * training.length, score });
-      if (!(await tick())) return undefined;
-    }
-    const defined = lengths.filter((entry) => entry.score).map((entry) => entry.multiple);
-    const longest = Math.max(...defined);
-    const positions = defined.length
-      ? await evaluatePositions(modelAt(longest), session.params, task, training.length, longest, evaluation)
-      : null;
-    evaluations.push({ name, override, lengths, positions });
-    if (!(await tick())) return undefined;
-  }
-  const shuffled = await evaluateShuffled(session.model, session.params, task, training.length, evaluation, spec.seed);
-  return { evaluations, shuffled };
-}
-
-function timing(folder: string, training: TrainingConfig): TrialResult['timing'] {
-  const seconds = readMetrics(metricsPath(folder)).map((line) => line.seconds);
-  const median = [...seconds].sort((a, b) => a - b)[Math.floor(seconds.length / 2)] ?? 0;
-  return {
-    trainSeconds: seconds.reduce((a, b) => a + b, 0),
-    medianStepSeconds: median,
-    tokensPerSecond: (training.batchSize * training.length) / median,
-  };
 }
