@@ -1,8 +1,9 @@
 /** What several commands share: their options, and examples in their help. */
-import { backendNames } from '@posenc/backend';
+import { type BackendName, backendNames } from '@posenc/backend';
 import { PosencError } from '@posenc/core';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Io } from '../io.ts';
+import { type Recorded, recorded } from '../trials/recorded.ts';
 import { painter } from '../ui/style.ts';
 
 /** A command adds itself to the program. */
@@ -35,24 +36,35 @@ export const withBackend = (command: Command): Command =>
     new Option('--backend <name>', 'what computes (see posenc doctor)').choices(backendNames).default('auto'),
   );
 
-/** `--resume` and what belongs to it, for every command that trains. */
-export const withResume = (command: Command, what: string): Command =>
+/** Options of every command that fills a run folder; `resume` says what `--resume` does. */
+export const withRun = (command: Command, resume: string): Command => {
   command
-    .option('--resume', what)
+    .option('--resume', resume)
     .option(
       '--allow-drift',
       'with --resume: go on with what another backend, processor or number of threads began; the numbers are then of both',
     );
+  return withBackend(withPlugins(withJson(command)));
+};
 
-/** Options of withResume. */
-export interface ResumeOptions {
+/** Options of withRun, and the folder. */
+export interface RunOptions {
+  readonly out?: string;
   readonly resume?: true;
   readonly allowDrift?: true;
+  readonly backend: BackendName;
+  readonly plugin: string[];
+  readonly json?: true;
 }
 
-/** `--allow-drift` says something about `--resume`. */
-export function checkResume({ resume, allowDrift }: ResumeOptions): void {
+/** What `folder` records of a run that is to be taken up, and the backend for it: the recorded one, unless another is asked for. */
+export function takeUp(
+  folder: string,
+  { resume, allowDrift, backend }: RunOptions,
+): Recorded & { backend: BackendName } {
   if (allowDrift && !resume) throw new PosencError('--allow-drift belongs to --resume: give both, or neither');
+  const before = resume ? recorded(folder) : {};
+  return { ...before, backend: backend === 'auto' ? (before.backend ?? 'auto') : backend };
 }
 
 /** A whole number within limits, for `option(…, …, wholeNumber(1, 10))`. */

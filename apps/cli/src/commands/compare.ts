@@ -1,7 +1,6 @@
 /** `posenc compare`: the main job. Trains every encoding of a suite alike, evaluates far beyond the training length, reports. */
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import type { BackendName } from '@posenc/backend';
 import { writeFileAtomic } from '@posenc/checkpoints';
 import { PosencError } from '@posenc/core';
 import { type Plan, parseSuite, planRun, runPlan, trialsOf } from '@posenc/training';
@@ -17,30 +16,15 @@ import { renderReport } from '../report/report.ts';
 import { renderTable } from '../report/table.ts';
 import { shareCores, threadBudget } from '../trials/cores.ts';
 import { dryRun } from '../trials/dry-run.ts';
-import { recorded } from '../trials/recorded.ts';
 import { workers } from '../trials/workers.ts';
 import { toJson } from '../ui/json.ts';
 import { grouped } from '../ui/numbers.ts';
 import { quoted } from '../ui/shell.ts';
-import {
-  type AddCommand,
-  checkResume,
-  type ResumeOptions,
-  wholeNumber,
-  withBackend,
-  withExamples,
-  withJson,
-  withPlugins,
-  withResume,
-} from './common.ts';
+import { type AddCommand, type RunOptions, takeUp, wholeNumber, withExamples, withRun } from './common.ts';
 
-interface Options extends ResumeOptions {
-  readonly out?: string;
+interface Options extends RunOptions {
   readonly dryRun?: true;
   readonly workers?: number;
-  readonly backend: BackendName;
-  readonly plugin: string[];
-  readonly json?: true;
 }
 
 export const addCompare: AddCommand = (program, io) => {
@@ -54,8 +38,8 @@ export const addCompare: AddCommand = (program, io) => {
     .option('--out <folder>', 'the run folder; default: runs/ and the name of the suite')
     .option('--dry-run', 'print the trials, their parameters and how long they would take')
     .option('--workers <n>', 'trials at a time; default, and at most: one per core', wholeNumber(1, 1024));
-  withResume(command, 'go on with what the run folder holds; finished trials are never run again');
-  withBackend(withPlugins(withJson(command))).action((path: string, options: Options) => compare(path, options, io));
+  withRun(command, 'go on with what the run folder holds; finished trials are never run again');
+  command.action((path: string, options: Options) => compare(path, options, io));
   withExamples(command, io, [
     ['posenc compare suite.json --dry-run', 'what it would do'],
     ['posenc compare suite.json', 'do it, into runs/NAME'],
@@ -66,9 +50,8 @@ export const addCompare: AddCommand = (program, io) => {
 async function compare(path: string, options: Options, io: Io): Promise<void> {
   const suite = parseSuite(await readJson(path, io), path, path === '-' ? io.cwd : dirname(resolve(io.cwd, path)));
   const plugins = await withNamed(options.plugin, suite, io);
-  checkResume(options);
   const folder = resolve(io.cwd, options.out ?? join('runs', suite.name));
-  const before = options.resume ? recorded(folder) : {};
+  const before = takeUp(folder, options);
   const budget = threadBudget(before.threads);
   const trials = suite.seeds.length * suite.encodings.length;
   const { workers: atATime, threads } = shareCores(budget, trials, {
@@ -79,8 +62,7 @@ async function compare(path: string, options: Options, io: Io): Promise<void> {
     io.stderr.write(
       `--workers ${options.workers}: ${atATime} at a time, for ${grouped(budget)} threads may compute, and a trial has ${grouped(threads)}\n`,
     );
-  const backend = options.backend === 'auto' ? (before.backend ?? 'auto') : options.backend;
-  const environment = await createEnvironment(backend, plugins, io, threads);
+  const environment = await createEnvironment(before.backend, plugins, io, threads);
   const task = environment.tasks.create(suite.task);
   const plan = planRun(folder, trialsOf(suite, task, environment), task, environment);
 

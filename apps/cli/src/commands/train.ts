@@ -1,7 +1,6 @@
 /** `posenc train`: one training run, resumable, then evaluated like a trial of a comparison. */
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import type { BackendName } from '@posenc/backend';
 import { PosencError } from '@posenc/core';
 import type { Task } from '@posenc/tasks';
 import { inProcess, parseRun, planTrial, type TrialResult, trialId, trialsOf } from '@posenc/training';
@@ -12,25 +11,8 @@ import type { Io } from '../io.ts';
 import { withNamed } from '../plugins/named.ts';
 import { createView } from '../progress/view.ts';
 import { scoreTable } from '../report/score-table.ts';
-import { recorded } from '../trials/recorded.ts';
 import { toJson } from '../ui/json.ts';
-import {
-  type AddCommand,
-  checkResume,
-  type ResumeOptions,
-  withBackend,
-  withExamples,
-  withJson,
-  withPlugins,
-  withResume,
-} from './common.ts';
-
-interface Options extends ResumeOptions {
-  readonly out?: string;
-  readonly backend: BackendName;
-  readonly plugin: string[];
-  readonly json?: true;
-}
+import { type AddCommand, type RunOptions, takeUp, withExamples, withRun } from './common.ts';
 
 export const addTrain: AddCommand = (program, io) => {
   const command = program
@@ -41,21 +23,20 @@ export const addTrain: AddCommand = (program, io) => {
     )
     .argument('<run>', 'a run in JSON (posenc schema run)')
     .option('--out <folder>', 'where checkpoints, metrics and the result go; default: runs/ and the name of the run');
-  withResume(command, 'go on from the newest checkpoint in the folder');
-  withBackend(withPlugins(withJson(command))).action((path: string, options: Options) => train(path, options, io));
+  withRun(command, 'go on from the newest checkpoint in the folder');
+  command.action((path: string, options: RunOptions) => train(path, options, io));
   withExamples(command, io, [
     ['posenc train run.json', 'train, into runs/NAME'],
     ['posenc train run.json --resume', 'go on after Ctrl-C'],
   ]);
 };
 
-async function train(path: string, options: Options, io: Io): Promise<void> {
+async function train(path: string, options: RunOptions, io: Io): Promise<void> {
   const suite = parseRun(await readJson(path, io), path, path === '-' ? io.cwd : dirname(resolve(io.cwd, path)));
-  checkResume(options);
   const folder = resolve(io.cwd, options.out ?? join('runs', suite.name));
-  const before = options.resume ? recorded(folder) : {};
+  const before = takeUp(folder, options);
   const environment = await createEnvironment(
-    options.backend === 'auto' ? (before.backend ?? 'auto') : options.backend,
+    before.backend,
     await withNamed(options.plugin, suite, io),
     io,
     process.env.POSENC_THREADS ? undefined : before.threads,
