@@ -371,6 +371,9 @@ describe('pictures', () => {
       expect(caption({ type: 'shaw' }, 'buckets', both)).toContain(
         'Offsets up to 15 have a bucket of their own, all that are drawn from 16 on share the last.',
       );
+      expect(caption({ type: 'shaw', maxRelativePosition: 1 }, 'buckets', both)).toContain(
+        'Offset 0 has a bucket of its own, all that are drawn from 1 on share the last.',
+      );
       expect(caption({ type: 'deberta' }, 'buckets', both)).toMatch(
         /Behind the query: offsets .* Ahead of it: offsets/,
       );
@@ -379,7 +382,7 @@ describe('pictures', () => {
 
     it('of wavelengths: by equal ratios or not, and which pairs stand still', () => {
       expect(caption({ type: 'rope' }, 'components')).toContain(
-        'from 6.28 to 35300 positions, each 1.78 times the one before.',
+        'between 6.28 and 35300 positions, each 1.78 times the one before.',
       );
       const trained = { originalMaxPositionEmbeddings: 512 };
       const llama3 = { type: 'llama3', factor: 8, lowFreqFactor: 1, highFreqFactor: 4, ...trained };

@@ -215,7 +215,8 @@ function bucketSentences(data: ArrayLike<number>, first: number): string[] {
     const between = buckets.filter(({ distance }) => distance >= buckets[alone]!.distance && distance < farthest);
     const most = Math.max(0, ...between.map(({ bucket }) => sharing(bucket)));
     const steps = [
-      alone > 0 && `offsets up to ${buckets[alone - 1]!.distance} have a bucket of their own`,
+      alone === 1 && `offset ${buckets[0]!.distance} has a bucket of its own`,
+      alone > 1 && `offsets up to ${buckets[alone - 1]!.distance} have a bucket of their own`,
       most > 1 && `then up to ${most} share one`,
       `all that are drawn from ${farthest} on share the last`,
     ];

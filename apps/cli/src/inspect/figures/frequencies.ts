@@ -176,7 +176,7 @@ function growth(omegas: ArrayLike<number>): string[] {
   const [least, most] = [Math.min(...ratios), Math.max(...ratios)];
   const even = most / least < 1.01;
   return [
-    `Wavelengths go from ${short(Math.min(...waves), 3)} to ${short(Math.max(...waves), 3)} positions, ` +
+    `Wavelengths lie between ${short(Math.min(...waves), 3)} and ${short(Math.max(...waves), 3)} positions, ` +
       (even
         ? `each ${short((least + most) / 2, 3)} times the one before.`
         : `in unequal ratios: ${short(least, 3)} to ${short(most, 3)} times the one before.`),
