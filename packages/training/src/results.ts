@@ -66,7 +66,9 @@ export interface Comparison {
   }[];
   readonly trials: readonly TrialResult[];
   readonly environment: {
+    /** Of all that computed, where there was more than one: `simd relaxed and cpu javascript`. */
     readonly backend: string;
+    /** Likewise. */
     readonly processor: string;
     /** Only where there was more than one. */
     readonly runtimes?: readonly Runtime[];
@@ -127,14 +129,16 @@ export function summarize(
     }),
     trials,
     environment: {
-      backend: describeRuntime(environment.runtime),
-      processor: environment.runtime.processor,
+      backend: each(runtimes.map(describeRuntime)),
+      processor: each(runtimes.map(({ processor }) => processor)),
       ...(runtimes.length > 1 && { runtimes }),
       versions: environment.versions,
       ...provenance,
     },
   };
 }
+
+const each = (texts: readonly string[]): string => [...new Set(texts)].join(' and ');
 
 const problemSets = ({ evaluation, training }: Suite, task: Task): ProblemSet[] =>
   [...new Set([1, ...evaluation.multiples])].map((multiple) => {

@@ -19,7 +19,15 @@ function part<T extends z.ZodType>(name: Part, schema: T): T {
 /** Which of them a schema stands for, if any: JSON Schema of a suite refers to theirs. */
 export const documentOf = (schema: object): Part | undefined => parts.get(schema);
 
-const typed = z.looseObject({ type: z.string() });
+const typed = z.looseObject(
+  { type: z.string() },
+  {
+    error: ({ code, input }) =>
+      code === 'invalid_type' && typeof input === 'string'
+        ? `write ${brief(JSON.stringify({ type: input }))}, for a config is an object`
+        : undefined,
+  },
+);
 const encodingConfig = part('encoding', typed.describe('an encoding config'));
 const modelConfig = part('model', z.looseObject({}).describe('the shared transformer; vocabSize comes from the task'));
 const taskConfig = part('task', typed.describe('a task config; files are relative to the suite'));
@@ -75,6 +83,9 @@ export function parseSuite(value: unknown, where: string, folder: string): Suite
       `${where}: the baseline "${brief(suite.baseline)}" is no entry of "encodings": ${suggest(suite.baseline, names)}`,
     );
   if (new Set(suite.seeds).size < suite.seeds.length) throw new PosencError(`${where}: "seeds" names a seed twice`);
+  const { multiples } = suite.evaluation;
+  if (new Set(multiples).size < multiples.length)
+    throw new PosencError(`${where}: "evaluation.multiples" names a multiple twice`);
   const { file } = suite.task as { file?: unknown };
   return typeof file === 'string' ? { ...suite, task: { ...suite.task, file: resolve(folder, file) } } : suite;
 }

@@ -141,7 +141,7 @@ describe('a comparison', () => {
     const executor = inProcess(environment);
     await runPlan(where, one, plan(where), environment, { ...options, executor });
     const [trial] = plan(where).trials;
-    edit(trial!.folder, { processor: 'pebbles' });
+    edit(trial!.folder, { processor: 'pebbles', backend: 'slow' });
     rmSync(join(trial!.folder, 'result.json'));
     rmSync(join(where, 'resolved.json'));
     await expect(runPlan(where, one, plan(where), environment, { ...options, executor })).rejects.toThrow(
@@ -156,8 +156,8 @@ describe('a comparison', () => {
       allowDrift: true,
     });
     expect(mixed!.environment).toMatchObject({
-      backend: describeRuntime(here),
-      processor: 'abacus',
+      backend: `slow ${here.variant} and ${describeRuntime(here)}`,
+      processor: 'pebbles and abacus',
       runtimes: [{ processor: 'pebbles' }, { processor: 'abacus' }],
     });
     expect(JSON.parse(readFileSync(join(where, 'resolved.json'), 'utf8'))).toMatchObject({ runtime: here });

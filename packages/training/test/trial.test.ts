@@ -212,6 +212,10 @@ describe('a suite', () => {
   it('is refused before anything runs when it cannot run', () => {
     refused({ sead: [1] }, 'suite.json: unknown key "sead": did you mean "seeds"?');
     refused({ seeds: [1, 1] }, '"seeds" names a seed twice');
+    refused({ evaluation: { multiples: [1, 2, 1] } }, '"evaluation.multiples" names a multiple twice');
+    refused({ encodings: [{ encoding: 'rope' }] }, '"encodings.0.encoding" is "rope": write {"type":"rope"}');
+    refused({ task: 'babble' }, '"task" is "babble": write {"type":"babble"}');
+    refused({ encodings: [{ encoding: 7 }] }, '"encodings.0.encoding" is 7: expected object');
     refused({ baseline: 'rope' }, /baseline "rope" is no entry of "encodings": did you mean "RoPE"/);
     refused({ training: { ...suite().training, step: 3 } }, 'unknown key "step" in "training": did you mean "steps"?');
     refused({ name: 'a/b' }, /"name" is "a\/b"/);
