@@ -19,14 +19,17 @@ function part<T extends z.ZodType>(name: Part, schema: T): T {
 /** Which of them a schema stands for, if any: JSON Schema of a suite refers to theirs. */
 export const documentOf = (schema: object): Part | undefined => parts.get(schema);
 
+/** A bare type in the place of an object is told what to write. */
+const insteadOf = (object: (type: string) => object) => ({
+  error: ({ code, input }: { readonly code: string; readonly input?: unknown }) =>
+    code === 'invalid_type' && typeof input === 'string'
+      ? `write ${brief(JSON.stringify(object(input)))}, for this is an object`
+      : undefined,
+});
+
 const typed = z.looseObject(
   { type: z.string() },
-  {
-    error: ({ code, input }) =>
-      code === 'invalid_type' && typeof input === 'string'
-        ? `write ${brief(JSON.stringify({ type: input }))}, for a config is an object`
-        : undefined,
-  },
+  insteadOf((type) => ({ type })),
 );
 const encodingConfig = part('encoding', typed.describe('an encoding config'));
 const modelConfig = part('model', z.looseObject({}).describe('the shared transformer; vocabSize comes from the task'));
@@ -38,18 +41,21 @@ const label = z
   .min(1)
   .regex(/^\P{Cc}+$/u, 'no control characters or line breaks');
 
-const entrySchema = z.strictObject({
-  name: label.optional().describe('shown in tables; default: the type'),
-  encoding: encodingConfig,
-  model: modelConfig.optional(),
-  training: trainingChanges.optional().describe('training keys that differ for this entry'),
-  evaluate: z
-    .array(z.strictObject({ name: label, encoding: encodingConfig }))
-    .default([])
-    .describe(
-      'other configs for the trained weights at evaluation; "auto" stands for k at k times the training length',
-    ),
-});
+const entrySchema = z.strictObject(
+  {
+    name: label.optional().describe('shown in tables; default: the type'),
+    encoding: encodingConfig,
+    model: modelConfig.optional(),
+    training: trainingChanges.optional().describe('training keys that differ for this entry'),
+    evaluate: z
+      .array(z.strictObject({ name: label, encoding: encodingConfig }))
+      .default([])
+      .describe(
+        'other configs for the trained weights at evaluation; "auto" stands for k at k times the training length',
+      ),
+  },
+  insteadOf((type) => ({ encoding: { type } })),
+);
 
 /** The JSON of a suite, checked but for the documents inside it, which registries check. */
 export const suiteSchema = z.strictObject({

@@ -215,6 +215,7 @@ describe('a suite', () => {
     refused({ evaluation: { multiples: [1, 2, 1] } }, '"evaluation.multiples" names a multiple twice');
     refused({ encodings: [{ encoding: 'rope' }] }, '"encodings.0.encoding" is "rope": write {"type":"rope"}');
     refused({ task: 'babble' }, '"task" is "babble": write {"type":"babble"}');
+    refused({ encodings: ['rope'] }, '"encodings.0" is "rope": write {"encoding":{"type":"rope"}}');
     refused({ encodings: [{ encoding: 7 }] }, '"encodings.0.encoding" is 7: expected object');
     refused({ baseline: 'rope' }, /baseline "rope" is no entry of "encodings": did you mean "RoPE"/);
     refused({ training: { ...suite().training, step: 3 } }, 'unknown key "step" in "training": did you mean "steps"?');
