@@ -49,6 +49,8 @@ export class SimdBackend extends MathBackendCPU {
   readonly pool: Pool;
   readonly allocator: Allocator;
   readonly #memory: WebAssembly.Memory;
+  /** References that the kernel which runs now has taken and not given back. */
+  #taken: Map<object, number> | undefined;
 
   constructor(memory: WebAssembly.Memory, allocator: Allocator, pool: Pool) {
     super();
@@ -57,12 +59,35 @@ export class SimdBackend extends MathBackendCPU {
     this.pool = pool;
   }
 
+  /** Runs a kernel. One that throws (out of memory, say) keeps nothing: what it has made goes, and its other references. */
+  guard<T>(kernel: () => T): T {
+    // A kernel that another one calls: the outer one answers for both.
+    if (this.#taken) return kernel();
+    const taken = new Map<object, number>();
+    this.#taken = taken;
+    try {
+      return kernel();
+    } catch (error) {
+      this.#taken = undefined;
+      for (const [dataId, count] of taken) for (let i = 0; i < count; i++) this.disposeData(dataId);
+      throw error;
+    } finally {
+      this.#taken = undefined;
+    }
+  }
+
+  #count(dataId: object, change: number): void {
+    this.#taken?.set(dataId, (this.#taken.get(dataId) ?? 0) + change);
+  }
+
   override write(values: HostValues, shape: number[], dtype: DataType): object {
     const dataId = {};
     this.move(dataId, values, shape, dtype, 1);
+    this.#count(dataId, 1);
     return dataId;
   }
 
+  /** Also called while a kernel runs, for an input that another backend holds: nothing that the kernel has taken. */
   override move(dataId: object, values: HostValues, shape: number[], dtype: DataType, refCount: number): void {
     if (!isNumeric(dtype) || values === undefined || values === null) {
       this.data.set(dataId, { values, dtype, refCount });
@@ -83,6 +108,7 @@ export class SimdBackend extends MathBackendCPU {
   output(shape: number[], dtype: NumericType = 'float32'): TensorInfo {
     const dataId = {};
     this.#store(dataId, util.sizeFromShape(shape), dtype, 1);
+    this.#count(dataId, 1);
     return { dataId, shape, dtype };
   }
 
@@ -113,7 +139,18 @@ export class SimdBackend extends MathBackendCPU {
     return stored instanceof Stored ? stored.values.slice() : super.readSync(dataId);
   }
 
+  override incRef(dataId: object): void {
+    super.incRef(dataId);
+    this.#count(dataId, 1);
+  }
+
+  override decRef(dataId: object): void {
+    super.decRef(dataId);
+    this.#count(dataId, -1);
+  }
+
   override disposeData(dataId: object, force = false): boolean {
+    this.#count(dataId, -1);
     const stored = this.data.has(dataId) ? (this.data.get(dataId) as unknown) : undefined;
     const gone = super.disposeData(dataId, force);
     if (gone && stored instanceof Stored) this.allocator.release(stored.address);

@@ -1,12 +1,5 @@
 /** TensorFlow.js backend `simd`. `await useSimd()` registers it, makes it current and says what it runs on. */
-import {
-  copyRegisteredKernels,
-  findBackend,
-  findBackendFactory,
-  registerBackend,
-  removeBackend,
-  setBackend,
-} from '@tensorflow/tfjs-core';
+import { findBackend, findBackendFactory, registerBackend, removeBackend, setBackend } from '@tensorflow/tfjs-core';
 import { createAllocator } from './allocator.ts';
 import { SimdBackend } from './backend.ts';
 import { installKernels } from './kernels/index.ts';
@@ -101,6 +94,5 @@ let installed = false;
 function installKernelsOnce(): void {
   if (installed) return;
   installed = true;
-  copyRegisteredKernels('cpu', 'simd');
   installKernels();
 }

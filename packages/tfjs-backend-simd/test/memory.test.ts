@@ -2,6 +2,9 @@
 import * as tf from '@tensorflow/tfjs';
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
+import { attention } from '../../core/src/attention.ts';
+import { layerNorm } from '../../core/src/kernels/norm.ts';
+import { createMask } from '../../core/src/mask.ts';
 import { createAllocator } from '../src/allocator.ts';
 import { type SimdBackend, useSimd } from '../src/index.ts';
 import { agree, tensorOf } from './agree.ts';
@@ -52,6 +55,57 @@ test('an operation at the limit throws, takes nothing and leaves the backend as 
   );
   expect([inUse(), tf.memory().numTensors]).toEqual(before);
   expect(tf.tidy(() => x.sum().dataSync()[0])).toBe(1000);
+  x.dispose();
+});
+
+const attend = (u: tf.Tensor) => {
+  const [q, mask] = [u as tf.Tensor4D, createMask({ causal: true, numQueries: 60, numKeys: 60 })];
+  return attention(q, q, q, {}, { mask, scoreScale: 1 });
+};
+const normalise = (u: tf.Tensor) => layerNorm(u, tf.ones([8]), tf.ones([8]), 1e-5);
+const normaliseGrad = (x: tf.Tensor) => {
+  const [mean, rstd] = [tf.zeros([120]), tf.ones([120])];
+  return tf.engine().runKernel('LayerNormGrad', { dy: x, x, gain: tf.ones([8]), mean, rstd });
+};
+
+test.each<[string, (x: tf.Tensor) => unknown]>([
+  ['attention', attend],
+  ['layer norm', normalise],
+  ['the gradient of layer norm', normaliseGrad],
+  ['a matrix product', (x) => tf.matMul(x, x, false, true)],
+  ['a sum along axes apart', (x) => tf.sum(x, [1, 3])],
+  ['tile', (x) => tf.tile(x, [1, 2, 2, 2])],
+  ['split', (x) => tf.split(x, 2, 1)],
+  ['complex numbers, of the cpu backend', (x) => tf.complex(x, x)],
+  ['a kernel of the cpu backend with two results', (x) => tf.topk(x, 3)],
+])('%s: whichever allocation fails, what was made by then goes', (_, operation) => {
+  const backend = tf.backend() as SimdBackend;
+  const { allocator } = backend;
+  const x = tensorOf(1, [1, 2, 60, 8]);
+  const state = () => [inUse(), backend.numDataIds(), tf.memory().numTensors];
+  const before = state();
+  const { allocate } = allocator;
+  let failures = 0;
+  for (let complete = false; !complete; ) {
+    let left = failures;
+    allocator.allocate = (bytes) => {
+      if (left-- > 0) return allocate(bytes);
+      throw new Error('no memory');
+    };
+    try {
+      tf.tidy(() => {
+        operation(x);
+      });
+      complete = true;
+    } catch (error) {
+      expect((error as Error).message).toBe('no memory');
+      failures++;
+    } finally {
+      allocator.allocate = allocate;
+    }
+    expect(state()).toEqual(before);
+  }
+  expect(failures).toBeGreaterThan(1);
   x.dispose();
 });
 

@@ -1,8 +1,7 @@
 /** Attention and AttentionGrad: see core/kernels/attention-kernel.ts for the meaning of inputs and attributes. */
 import type { TensorInfo } from '@tensorflow/tfjs-core';
-import type { SimdBackend } from '../backend.ts';
 import { maskArguments } from './dropout.ts';
-import { type Kernel, type KernelArgs, sizeOf } from './kernel.ts';
+import { type Kernel, type KernelArgs, sizeOf, withMemory } from './kernel.ts';
 import { reduceAt } from './reduce.ts';
 
 /** The sizes of one call. */
@@ -45,17 +44,6 @@ function writeProblem({ inputs, backend, attrs }: KernelArgs, address: number, p
     ...[Math.min(Number(attrs.reach), Tq + Tk), keyLow, keyHigh, threshold, float(factor)],
     ...[of(p.dOut), of(p.dq), of(p.dk), of(p.dv), p.dBias ?? 0],
   ]);
-}
-
-/** Memory that is only needed while `use` runs. */
-function withMemory<T>({ allocator }: SimdBackend, bytes: readonly number[], use: (addresses: number[]) => T): T {
-  const addresses: number[] = [];
-  try {
-    for (const size of bytes) addresses.push(allocator.allocate(size));
-    return use(addresses);
-  } finally {
-    for (const address of addresses) allocator.release(address);
-  }
 }
 
 const upTo8 = (n: number) => Math.ceil(n / 8) * 8;

@@ -1,5 +1,5 @@
 /** The kernels that replace those of the cpu backend. What is not listed runs there, on the same memory. */
-import { getKernel, type KernelFunc, registerKernel, unregisterKernel } from '@tensorflow/tfjs-core';
+import { getKernelsForBackend, type KernelFunc, registerKernel } from '@tensorflow/tfjs-core';
 import { adamw } from './adamw.ts';
 import { attention, attentionGrad } from './attention.ts';
 import { binaryKernels, select } from './binary.ts';
@@ -65,9 +65,12 @@ const kernels: Readonly<Record<string, Kernel>> = {
 };
 
 export function installKernels(): void {
-  for (const [kernelName, kernel] of Object.entries(kernels)) {
-    if (getKernel(kernelName, 'simd')) unregisterKernel(kernelName, 'simd');
-    const kernelFunc = (args: KernelArgs) => kernel(args.attrs ? args : { ...args, attrs: {} });
+  const install = (kernelName: string, kernel: Kernel) => {
+    const kernelFunc = (args: KernelArgs) =>
+      args.backend.guard(() => kernel(args.attrs ? args : { ...args, attrs: {} }));
     registerKernel({ kernelName, backendName: 'simd', kernelFunc: kernelFunc as unknown as KernelFunc });
-  }
+  };
+  for (const { kernelName, kernelFunc } of getKernelsForBackend('cpu'))
+    if (!Object.hasOwn(kernels, kernelName)) install(kernelName, kernelFunc as unknown as Kernel);
+  for (const [kernelName, kernel] of Object.entries(kernels)) install(kernelName, kernel);
 }

@@ -27,6 +27,21 @@ export function call(
   return kernelFunc({ inputs, backend, attrs } as unknown as Parameters<KernelFunc>[0]) as TensorInfo;
 }
 
+/** Memory that is only needed while `use` runs. */
+export function withMemory<T>(
+  { allocator }: SimdBackend,
+  bytes: readonly number[],
+  use: (addresses: number[]) => T,
+): T {
+  const addresses: number[] = [];
+  try {
+    for (const size of bytes) addresses.push(allocator.allocate(size));
+    return use(addresses);
+  } finally {
+    for (const address of addresses) allocator.release(address);
+  }
+}
+
 export const sizeOf = (shape: readonly number[]): number => shape.reduce((n, extent) => n * extent, 1);
 
 /** Calls `use` with a passing view of `x` under another shape: nothing to release. */

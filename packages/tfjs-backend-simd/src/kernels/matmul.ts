@@ -4,7 +4,7 @@
  */
 import { broadcast_util, type TensorInfo } from '@tensorflow/tfjs-core';
 import type { SimdBackend } from '../backend.ts';
-import { type Kernel, onCpu, sizeOf } from './kernel.ts';
+import { type Kernel, onCpu, sizeOf, withMemory } from './kernel.ts';
 
 export const batchMatMul: Kernel = (args) => {
   const { inputs, backend, attrs } = args;
@@ -75,7 +75,8 @@ const tileRows = 96;
 /** Multiplications worth a thread's while. */
 const worthSharing = 60_000;
 
-function run({ pool, allocator }: SimdBackend, p: Product): void {
+function run(backend: SimdBackend, p: Product): void {
+  const { pool } = backend;
   const { M, N, K, strideM, strideAK, strideK, strideN, A, B, C, count, sizeA = 0, sizeB = 0 } = p;
   const grain = (work: number) => Math.ceil(worthSharing / Math.max(1, work));
   if (M < 4) {
@@ -92,15 +93,13 @@ function run({ pool, allocator }: SimdBackend, p: Product): void {
   const cuts = Math.min(panels, Math.max(1, Math.floor((4 * pool.threads) / (count * down))));
   const columns = pool.threads === 1 ? panels * 8 : Math.max(64, Math.ceil(panels / cuts) * 8);
   const across = Math.ceil(N / columns);
-  const packed = allocator.allocate(4 * packedSize * copies);
-  const perThread = pool.call('matmulScratchBytes');
-  const scratch = allocator.allocate(perThread * pool.threads);
-  pool.run('packB', panels * copies, grain(K * 2), [packed, B, K, N, strideK, strideN, sizeB, panels]);
-  pool.run('matmulTiles', count * down * across, grain(Math.min(M, tileRows) * K * Math.min(N, columns)), [
-    ...[scratch, A, packed, C, M, N, K, strideM, strideAK, sizeA, sizeB === 0 ? 0 : packedSize, columns],
-  ]);
-  allocator.release(scratch);
-  allocator.release(packed);
+  const scratchBytes = pool.call('matmulScratchBytes') * pool.threads;
+  withMemory(backend, [4 * packedSize * copies, scratchBytes], ([packed, scratch]) => {
+    pool.run('packB', panels * copies, grain(K * 2), [packed!, B, K, N, strideK, strideN, sizeB, panels]);
+    pool.run('matmulTiles', count * down * across, grain(Math.min(M, tileRows) * K * Math.min(N, columns)), [
+      ...[scratch!, A, packed!, C, M, N, K, strideM, strideAK, sizeA, sizeB === 0 ? 0 : packedSize, columns],
+    ]);
+  });
 }
 
 const lastTwo = (shape: number[], transposed: boolean): [number, number] =>

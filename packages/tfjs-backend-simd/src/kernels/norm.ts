@@ -1,5 +1,5 @@
 /** LayerNorm and RmsNorm along the last axis: x […, D], gain [D], bias [D]? → y, and mean and rstd of each row. */
-import { type Kernel, sizeOf } from './kernel.ts';
+import { type Kernel, sizeOf, withMemory } from './kernel.ts';
 import { reduceAt } from './reduce.ts';
 
 const worthSharing = 8192;
@@ -28,14 +28,14 @@ export const normGrad =
     const both = backend.output([2, n]);
     const dx = backend.output(x!.shape);
     const items = Math.ceil(rows / backend.pool.call('normGradRows'));
-    const partial = backend.allocator.allocate(8 * n * items);
-    backend.pool.run('normGrad', items, 1, [
-      ...[centred, ...[dy!, x!, gain!, mean!, rstd!, dx].map((info) => backend.address(info))],
-      ...[partial, rows, n],
-    ]);
-    if (items > 0) reduceAt(backend, 'Sum', partial, backend.address(both), 1, items, 2 * n);
-    else backend.view(both).fill(0);
-    backend.allocator.release(partial);
+    withMemory(backend, [8 * n * items], ([partial]) => {
+      backend.pool.run('normGrad', items, 1, [
+        ...[centred, ...[dy!, x!, gain!, mean!, rstd!, dx].map((info) => backend.address(info))],
+        ...[partial!, rows, n],
+      ]);
+      if (items > 0) reduceAt(backend, 'Sum', partial!, backend.address(both), 1, items, 2 * n);
+      else backend.view(both).fill(0);
+    });
     const half = (i: number) => {
       const out = backend.output([n]);
       backend.view(out).set(backend.view(both).subarray(i * n, (i + 1) * n));
