@@ -6,9 +6,9 @@
 
 /** Where things stand in the control words (Int32) and the arguments (Float64). */
 export const [WORD, PARTS, DONE, KERNEL, TOTAL, NUM_ARGS, FAILED, JOINED] = [0, 16, 32, 48, 49, 50, 51, 52];
-export const controlAddress = 1024;
-export const controlWords = 64;
-export const argumentAddress = 2048;
+const controlAddress = 1024;
+const controlWords = 64;
+const argumentAddress = 2048;
 export const maxArguments = 64;
 /** From here on memory belongs to the allocator. */
 export const firstFreeAddress = 4096;
