@@ -11,7 +11,7 @@ import { dropout } from './dropout.ts';
 import { fill, oneHot, onesLike, zerosLike } from './fill.ts';
 import { gatherV2, scatterNd, unsortedSegmentSum } from './gather.ts';
 import { gatedActivation, gatedActivationGrad, gelu, geluGrad } from './gelu.ts';
-import type { Kernel, KernelArgs } from './kernel.ts';
+import { type Kernel, type KernelArgs, onCpu } from './kernel.ts';
 import { batchMatMul } from './matmul.ts';
 import { norm, normGrad } from './norm.ts';
 import { reduce } from './reduce.ts';
@@ -70,7 +70,7 @@ export function installKernels(): void {
       args.backend.guard(() => kernel(args.attrs ? args : { ...args, attrs: {} }));
     registerKernel({ kernelName, backendName: 'simd', kernelFunc: kernelFunc as unknown as KernelFunc });
   };
-  for (const { kernelName, kernelFunc } of getKernelsForBackend('cpu'))
-    if (!Object.hasOwn(kernels, kernelName)) install(kernelName, kernelFunc as unknown as Kernel);
+  for (const { kernelName } of getKernelsForBackend('cpu'))
+    if (!Object.hasOwn(kernels, kernelName)) install(kernelName, (args) => onCpu(kernelName, args));
   for (const [kernelName, kernel] of Object.entries(kernels)) install(kernelName, kernel);
 }
