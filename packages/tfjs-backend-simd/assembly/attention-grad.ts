@@ -5,12 +5,13 @@
  *     dq_i = scale·Σ_j cap′·ds_ij k_j     dk_j = scale·Σ_i cap′·ds_ij q_i
  */
 import { packQueries, scoreBlock, weighBlock, writeRow, zero } from './attention';
+import { dot } from './attention-few';
 import { BLOCK, firstKey, lastKey, padded, Problem, ROW, SQUARE, seenKeys } from './attention-problem';
 import { addToBias, biasRow, findRuns, finishScores, keptWeights, keyPlaces } from './attention-scores';
 import { expBelow4 } from './math';
 import { MR, NR, packA, packB } from './pack';
 import { multiplyPanels } from './tiles';
-import { at, laneSum, madd, splat, threadScratch } from './simd';
+import { at, splat, threadScratch } from './simd';
 
 /** Bytes of scratch per thread that `attentionGrad` needs. */
 export function attentionGradScratchBytes(Tk: i32, Dr: i32, Dv: i32): i32 {
@@ -176,13 +177,4 @@ function gradRow(p: Problem, weights: usize, dScores: usize, query: i32, j0: i32
 @inline
 function multiplyRow(to: usize, factors: usize, cols: i32): void {
   for (let j = 0; j < cols; j += 4) v128.store(at(to, j), f32x4.mul(v128.load(at(to, j)), v128.load(at(factors, j))));
-}
-
-function dot(a: usize, b: usize, n: i32): f32 {
-  let sum = splat(0);
-  let i = 0;
-  for (; i + 4 <= n; i += 4) sum = madd(v128.load(at(a, i)), v128.load(at(b, i)), sum);
-  let total = laneSum(sum);
-  for (; i < n; i++) total += load<f32>(at(a, i)) * load<f32>(at(b, i));
-  return total;
 }

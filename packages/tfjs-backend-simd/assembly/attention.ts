@@ -6,6 +6,7 @@
  *
  * Scores and products are tiles of the matrix product's micro-kernel; what it reads is packed for it.
  */
+import { scaleQueries, scoreRows, weighRows } from './attention-few';
 import {
   BLOCK,
   firstKey,
@@ -54,14 +55,20 @@ function attendBlock(p: Problem, head: i32, i0: i32): void {
   memory.fill(sums, 0, (<usize>(BLOCK * wide)) << 2);
   memory.fill(totals, 0, ROW);
   for (let i = 0; i < BLOCK; i++) store<f32>(at(maxima, i), -Infinity);
-  packQueries(p, queries, p.q + ((<usize>(head * p.Tq + i0) * <usize>p.Dr) << 2), rows);
+  const few = p.kPacked == 0;
+  const q = p.q + ((<usize>(head * p.Tq + i0) * <usize>p.Dr) << 2);
+  if (few) scaleQueries(p, queries, q, rows);
+  else packQueries(p, queries, q, rows);
+  const keyRows = p.k + ((<usize>kv * <usize>p.Tk * <usize>p.Dr) << 2);
+  const valueRows = p.v + ((<usize>kv * <usize>p.Tk * <usize>p.Dv) << 2);
   const keys = p.kPacked + ((<usize>kv * <usize>padded(p.Tk) * <usize>p.Dr) << 2);
   const values = p.vPacked + ((<usize>kv * <usize>wide * <usize>p.Tk) << 2);
 
   const last = lastKey(p, i0 + rows - 1);
   for (let j0 = (firstKey(p, i0) / BLOCK) * BLOCK; j0 <= last; j0 += BLOCK) {
     const cols = min(BLOCK, p.Tk - j0);
-    scoreBlock(p, scores, queries, keys + <usize>j0 * <usize>(p.Dr * 4), p.Dr, i0, rows, j0, cols);
+    if (few) scoreRows(p, scores, queries, at(keyRows, j0 * p.Dr), rows, cols);
+    else scoreBlock(p, scores, queries, keys + <usize>j0 * <usize>(p.Dr * 4), p.Dr, i0, rows, j0, cols);
     if (p.bias) findRuns(keyPlaces(p, b, j0), runs, cols);
     finishScores(p, scores, 0, runs, b, h, i0, rows, j0, cols);
     for (let i = 0; i < rows; i++) {
@@ -70,6 +77,10 @@ function attendBlock(p: Problem, head: i32, i0: i32): void {
       softmaxStep(row, seen, at(maxima, i), at(totals, i), at(sums, i * wide), wide);
       zero(row, seen, cols);
       if (p.threshold) dropRow(p, row, head * p.Tq + i0 + i, j0, cols);
+    }
+    if (few) {
+      weighRows(p, sums, wide, scores, at(valueRows, j0 * p.Dv), i0, rows, j0, cols);
+      continue;
     }
     packA(weights, scores, rows, cols, BLOCK, 1);
     weighBlock(p, sums, wide, weights, values + ((<usize>j0) << 5), i0, rows, j0, cols);

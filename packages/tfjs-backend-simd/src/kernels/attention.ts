@@ -46,6 +46,9 @@ function writeProblem({ inputs, backend, attrs }: KernelArgs, address: number, p
   ]);
 }
 
+/** From so many queries on, packing keys and values pays. */
+const worthPacking = 4;
+
 const upTo8 = (n: number) => Math.ceil(n / 8) * 8;
 
 export const attention: Kernel = (args) => {
@@ -55,20 +58,23 @@ export const attention: Kernel = (args) => {
   const out = backend.output([B, H, Tq, Dv]);
   const logSums = backend.output([B, H, Tq]);
   const scratchBytes = pool.call('attentionScratchBytes', Dr, Dv);
-  const packedSizes = [4 * B * Hkv * upTo8(Tk) * Dr, 4 * B * Hkv * upTo8(Dv) * Tk];
+  const few = Tq < worthPacking;
+  const packedSizes = few ? [] : [4 * B * Hkv * upTo8(Tk) * Dr, 4 * B * Hkv * upTo8(Dv) * Tk];
   const sizesNeeded = [4 * wordsOfProblem, scratchBytes * pool.threads, ...packedSizes];
   withMemory(backend, sizesNeeded, ([problem, scratch, kPacked, vPacked]) => {
     const grain = (work: number) => Math.ceil(16_384 / Math.max(1, work));
-    const [keyPanels, valuePanels] = [upTo8(Tk) / 8, upTo8(Dv) / 8];
-    pool.run('packB', B * Hkv * keyPanels, grain(8 * Dr), [
-      ...[kPacked!, backend.address(inputs.k!), Dr, Tk, 1, Dr, Tk * Dr, keyPanels],
-    ]);
-    pool.run('packB', B * Hkv * valuePanels, grain(8 * Tk), [
-      ...[vPacked!, backend.address(inputs.v!), Tk, Dv, Dv, 1, Tk * Dv, valuePanels],
-    ]);
+    if (!few) {
+      const [keyPanels, valuePanels] = [upTo8(Tk) / 8, upTo8(Dv) / 8];
+      pool.run('packB', B * Hkv * keyPanels, grain(8 * Dr), [
+        ...[kPacked!, backend.address(inputs.k!), Dr, Tk, 1, Dr, Tk * Dr, keyPanels],
+      ]);
+      pool.run('packB', B * Hkv * valuePanels, grain(8 * Tk), [
+        ...[vPacked!, backend.address(inputs.v!), Tk, Dv, Dv, 1, Tk * Dv, valuePanels],
+      ]);
+    }
     writeProblem(args, problem!, { scratch: scratch!, scratchBytes, kPacked, vPacked, out, logSums });
     const block = pool.call('attentionBlock');
-    pool.run('attention', B * H * Math.ceil(Tq / block), grain(block * Tk), [problem!]);
+    pool.run('attention', B * H * Math.ceil(Tq / block), grain((few ? worthPacking : block) * Tk), [problem!]);
   });
   return [out, logSums];
 };
