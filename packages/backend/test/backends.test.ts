@@ -82,6 +82,17 @@ test.each(['5000', '257', '0', '-1', 'many', '2.5', '1e2', '9'.repeat(400)])(
   },
 );
 
+test('POSENC_SIMD_WIDE that is neither 0 nor 1 is refused', async () => {
+  const before = process.env.POSENC_SIMD_WIDE;
+  process.env.POSENC_SIMD_WIDE = 'banana';
+  try {
+    expect(await messageOf('simd')).toBe('POSENC_SIMD_WIDE must be 0 or 1, not "banana"');
+  } finally {
+    if (before === undefined) delete process.env.POSENC_SIMD_WIDE;
+    else process.env.POSENC_SIMD_WIDE = before;
+  }
+});
+
 test('cpu, wasm and simd can follow each other, and tensors follow', async () => {
   const x = tf.tensor1d([1, 2]);
   for (const name of ['cpu', 'wasm', 'simd', 'cpu', 'simd', 'wasm'] as const) {

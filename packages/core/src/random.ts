@@ -29,9 +29,9 @@ export function avalanche(h: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** The generator's state as JSON data, and back: what a checkpoint keeps. */
+/** The generator's state as JSON data. Posenc's own runs draw anew from seed, name and step, and keep none. */
 export const stateOf = (random: Random): readonly number[] => random.getState();
-/** The stream that goes on where `getState()` was taken: for checkpoints. */
+/** The stream that goes on where `stateOf` took it. */
 export const fromState = (state: readonly number[]): Random => xoroshiro128plusFromState(state);
 
 /** Uniform in [0, 1). */

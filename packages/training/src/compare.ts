@@ -129,12 +129,12 @@ export async function runPlan(
 }
 
 async function runAll(
-  todo: readonly PlannedTrial[],
+  pending: readonly PlannedTrial[],
   results: Map<string, TrialResult>,
   options: CompareOptions,
 ): Promise<void> {
   const { executor, signal, onEvent } = options;
-  const queue = [...todo];
+  const queue = [...pending];
   let failure: unknown;
   const worker = async () => {
     while (queue.length && !failure && !signal?.aborted) {
@@ -155,7 +155,7 @@ async function runAll(
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.max(1, Math.min(options.workers, todo.length)) }, worker));
+  await Promise.all(Array.from({ length: Math.max(1, Math.min(options.workers, pending.length)) }, worker));
   if (failure) throw failure;
 }
 
